@@ -3,12 +3,11 @@
 
 use std::cmp::Reverse;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::worker;
@@ -17,11 +16,10 @@ use keymark_native::cryptoki::under_way::Watched;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
-use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::program::is_readable;
+use super::program::{OutputEnd, is_readable};
 use crate::store::once_each;
 use crate::user::Notice;
 
@@ -62,7 +60,7 @@ pub struct KeymarkProcess {
     name: String,
     child: Child,
     socket: UnixStream,
-    printed: Arc<Mutex<Vec<u8>>>,
+    printed: OutputEnd,
     /// Memory that shows the calls of a process that does not answer.
     watch: Option<Watched>,
     /// Last call of each thread that was seen, and when it was seen first.
@@ -91,6 +89,7 @@ impl KeymarkProcess {
             Some(file) => Stdio::from(file),
             None => Stdio::from(to.try_clone().map_err(failed)?),
         };
+        let printed = OutputEnd::of(Some(prints), KEPT).map_err(failed)?;
         let child = command
             .stdin(OwnedFd::from(theirs))
             .stdout(output)
@@ -101,11 +100,6 @@ impl KeymarkProcess {
             .map_err(failed)?;
         // The writing ends are the process's alone from here on.
         drop(command);
-        let printed = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&printed);
-        std::thread::Builder::new()
-            .spawn(move || keep_the_end(prints, &kept))
-            .map_err(failed)?;
         Ok(Self {
             name,
             child,
@@ -249,9 +243,7 @@ impl KeymarkProcess {
 
     /// The end of what it has printed, in one line.
     fn said(&self) -> String {
-        // The thread that reads has at most what is in the pipe before it.
-        std::thread::sleep(LOOK);
-        let printed = self.printed.lock();
+        let printed = self.printed.take();
         let text = String::from_utf8_lossy(&printed);
         let lines: Vec<&str> = text.split_whitespace().collect();
         let line = lines.join(" ");
@@ -288,16 +280,6 @@ fn fate(status: Option<ExitStatus>) -> String {
         (Some(Ok(signal)), _) => format!("it crashed ({signal})"),
         (_, Some(code)) => format!("it ended its process (exit status: {code})"),
         _ => format!("it ended its process ({status})"),
-    }
-}
-
-fn keep_the_end(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
-    let mut part = [0; 4096];
-    while let Ok(length @ 1..) = from.read(&mut part) {
-        let mut kept = kept.lock();
-        kept.extend(&part[..length]);
-        let surplus = kept.len().saturating_sub(KEPT);
-        kept.drain(..surplus);
     }
 }
 

@@ -4,13 +4,16 @@
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use keymark_bench::{Clock as _, During as _, Error, MonotonicClock, Timestamp};
+use keymark_bench::{Clock as _, During as _, Error, MonotonicClock};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::watchdog::Watchdog;
 
@@ -22,13 +25,12 @@ pub const WORK: Duration = Duration::from_secs(300);
 pub const ANSWER: usize = 16 << 20;
 /// Octets of complaints that are kept, the last ones.
 const COMPLAINTS: usize = 1 << 20;
-/// Interval at which a program is looked at that keeps its output open.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which a program is looked at.
 const SOON: Duration = Duration::from_millis(1);
-/// Time for which what a program leaves behind is listened to.
+/// Patience with what a program has left behind.
 const REST: Duration = Duration::from_secs(1);
-/// Looks at a program that has closed its outputs, before it is waited for more slowly.
-const AT_ONCE: u32 = 200;
+/// Looks at a program before it is waited for more slowly.
+const AT_ONCE: u64 = 200;
 
 /// Variables that every program gets.
 pub const BASE: [&str; 3] = ["PATH", "HOME", "LD_LIBRARY_PATH"];
@@ -107,126 +109,93 @@ impl ProgramRun {
     ) -> io::Result<Output> {
         let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.0.spawn(piped)?;
-        let clock = MonotonicClock::new();
-        let deadline = clock.now().after(limit);
-        let heard = heard(&mut child, most, (&clock, deadline));
+        let stdout = OutputEnd::of(child.stdout.take(), most)?;
+        let stderr = OutputEnd::of(child.stderr.take(), COMPLAINTS)?;
+        let ended = wait_for(&mut child, &stdout, limit);
         self.0.end();
         let status = child.wait()?;
-        match heard? {
-            Heard::Whole([stdout, stderr]) => Ok(Output {
-                status,
-                stdout,
-                stderr,
-            }),
-            Heard::TooLong => {
-                let reason = format!("it printed more than {most} bytes");
-                Err(io::Error::new(io::ErrorKind::FileTooLarge, reason))
-            }
-            Heard::TooLate => {
-                let seconds = limit.as_secs_f64();
-                let reason = format!("it had not ended after {seconds} s, and was ended");
-                Err(io::Error::new(io::ErrorKind::TimedOut, reason))
-            }
+        let (too_long, stdout, stderr) = (stdout.is_over(), stdout.take(), stderr.take());
+        if too_long {
+            let reason = format!("it printed more than {most} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
         }
+        if !ended? {
+            let seconds = limit.as_secs_f64();
+            let reason = format!("it had not ended after {seconds} s, and was ended");
+            return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+        }
+        Ok(Output {
+            status,
+            stdout,
+            stderr,
+        })
     }
 }
 
-enum Heard {
-    /// Its answer, and the end of what it printed on its standard error.
-    Whole([Vec<u8>; 2]),
-    TooLong,
-    TooLate,
-}
-
-/// Listens to a program until it has ended.
-fn heard(
-    child: &mut Child,
-    most: usize,
-    (clock, deadline): (&MonotonicClock, Timestamp),
-) -> io::Result<Heard> {
-    let mut from = [
-        child
-            .stdout
-            .take()
-            .map(|from| File::from(OwnedFd::from(from))),
-        child
-            .stderr
-            .take()
-            .map(|from| File::from(OwnedFd::from(from))),
-    ];
-    let mut kept = [Vec::new(), Vec::new()];
-    let mut part = vec![0; 64 << 10];
-    let (mut until, mut has_ended, mut looks) = (deadline, false, 0);
-    loop {
-        let now = clock.now();
-        if !has_ended && child.try_wait()?.is_some() {
-            // What it has left behind may keep its outputs open, and print.
-            (has_ended, until) = (true, now.after(REST));
+/// Waits for the end of a program. Returns false when its time is up, or its answer has grown too long.
+fn wait_for(child: &mut Child, answer: &OutputEnd, limit: Duration) -> io::Result<bool> {
+    let clock = MonotonicClock::new();
+    let deadline = clock.now().after(limit);
+    for look in 0_u64.. {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
         }
-        let left = until.since(now);
-        if left.is_zero() {
+        if answer.is_over() || clock.now() >= deadline {
             break;
         }
-        let ready = ready(&from, left.min(LOOK))?;
-        for at in (0..2).filter(|at| ready[*at]) {
-            let length = from[at]
-                .as_mut()
-                .map_or(Ok(0), |from| from.read(&mut part))?;
-            kept[at].extend(&part[..length]);
-            if length == 0 {
-                from[at] = None;
-            }
+        if look < AT_ONCE {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(SOON);
         }
-        if kept[0].len() > most {
-            return Ok(Heard::TooLong);
-        }
-        // Not at each part: that would move all of it each time.
-        if kept[1].len() > 2 * COMPLAINTS {
-            keep_the_end(&mut kept[1]);
-        }
-        match (ready.contains(&true), has_ended) {
-            (true, _) => {}
-            (false, true) => break,
-            (false, false) if from.iter().all(Option::is_none) => {
-                looks += 1;
-                if looks < AT_ONCE {
-                    std::thread::yield_now();
-                } else {
-                    std::thread::sleep(SOON);
+    }
+    Ok(false)
+}
+
+/// The end of a process's output, read by a thread for as long as anybody may print.
+pub(super) struct OutputEnd {
+    /// Bytes that are kept.
+    room: usize,
+    kept: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl OutputEnd {
+    pub(super) fn of(from: Option<impl Read + Send + 'static>, room: usize) -> io::Result<Self> {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&kept);
+        let reader = std::thread::Builder::new().spawn(move || {
+            let mut part = vec![0; 64 << 10];
+            let mut from = from;
+            while let Some(Ok(length @ 1..)) = from.as_mut().map(|from| from.read(&mut part)) {
+                let mut kept: MutexGuard<'_, Vec<u8>> = shared.lock();
+                kept.extend(&part[..length]);
+                // Not at each part: that would move all of it each time. One more shows that there was more.
+                if kept.len() > 2 * room {
+                    let surplus = kept.len() - room - 1;
+                    kept.drain(..surplus);
                 }
             }
-            (false, false) => {}
+        })?;
+        Ok(Self { room, kept, reader })
+    }
+
+    fn is_over(&self) -> bool {
+        self.kept.lock().len() > self.room
+    }
+
+    /// Takes what was printed. A process that was left behind may keep the output open.
+    pub(super) fn take(&self) -> Vec<u8> {
+        let mut waited = Duration::ZERO;
+        while !self.reader.is_finished() && waited < REST {
+            std::thread::sleep(SOON);
+            waited += SOON;
         }
+        let mut kept = std::mem::take(&mut *self.kept.lock());
+        let surplus = kept.len().saturating_sub(self.room);
+        kept.drain(..surplus);
+        kept
     }
-    if !has_ended {
-        return Ok(Heard::TooLate);
-    }
-    keep_the_end(&mut kept[1]);
-    Ok(Heard::Whole(kept))
-}
-
-fn keep_the_end(kept: &mut Vec<u8>) {
-    let surplus = kept.len().saturating_sub(COMPLAINTS);
-    kept.drain(..surplus);
-}
-
-fn ready(from: &[Option<File>; 2], limit: Duration) -> io::Result<[bool; 2]> {
-    let mut polled: Vec<PollFd<'_>> = from
-        .iter()
-        .flatten()
-        .map(|from| PollFd::new(from.as_fd(), PollFlags::POLLIN))
-        .collect();
-    if polled.is_empty() {
-        return Ok([false; 2]);
-    }
-    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
-    match poll(&mut polled, timeout) {
-        Err(nix::errno::Errno::EINTR) => return Ok([false; 2]),
-        ready => ready?,
-    };
-    let mut found = polled.iter().map(|one| one.any().unwrap_or_default());
-    let mut next = |from: &Option<File>| from.is_some() && found.next().unwrap_or_default();
-    Ok([next(&from[0]), next(&from[1])])
 }
 
 /// Waits for the end of a child within that time; none where it is still there.
