@@ -243,7 +243,7 @@ impl KeymarkProcess {
 
     /// The end of what it has printed, in one line.
     fn said(&self) -> String {
-        let printed = self.printed.take();
+        let printed = self.printed.end();
         let text = String::from_utf8_lossy(&printed);
         let lines: Vec<&str> = text.split_whitespace().collect();
         let line = lines.join(" ");

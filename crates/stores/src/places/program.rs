@@ -114,8 +114,8 @@ impl ProgramRun {
         let ended = wait_for(&mut child, &stdout, limit);
         self.0.end();
         let status = child.wait()?;
-        let (too_long, stdout, stderr) = (stdout.is_over(), stdout.take(), stderr.take());
-        if too_long {
+        let (stdout, stderr) = (stdout.take(), stderr.end());
+        if stdout.len() > most {
             let reason = format!("it printed more than {most} bytes");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
         }
@@ -184,17 +184,23 @@ impl OutputEnd {
         self.kept.lock().len() > self.room
     }
 
-    /// Takes what was printed. A process that was left behind may keep the output open.
-    pub(super) fn take(&self) -> Vec<u8> {
+    /// Takes the last bytes that were printed.
+    pub(super) fn end(&self) -> Vec<u8> {
+        let mut kept = self.take();
+        let surplus = kept.len().saturating_sub(self.room);
+        kept.drain(..surplus);
+        kept
+    }
+
+    /// Takes what was printed, or more bytes than there is room for if there were more. A process that was left behind may
+    /// keep the output open.
+    fn take(&self) -> Vec<u8> {
         let mut waited = Duration::ZERO;
         while !self.reader.is_finished() && waited < REST {
             std::thread::sleep(SOON);
             waited += SOON;
         }
-        let mut kept = std::mem::take(&mut *self.kept.lock());
-        let surplus = kept.len().saturating_sub(self.room);
-        kept.drain(..surplus);
-        kept
+        std::mem::take(&mut *self.kept.lock())
     }
 }
 
