@@ -10,7 +10,7 @@ use std::time::Duration;
 use nix::libc::{O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK};
 use serde::{Deserialize, Serialize};
 
-use super::{PIN_FILE, PREFIX};
+use super::{PIN_FILE, PREFIX, RANDOM};
 use crate::places::process::Process;
 use crate::places::program;
 
@@ -63,7 +63,9 @@ impl Abandoned {
         let is_abandoned = match directory.tag() {
             Some(tag) => directory.is_let_go(&tag),
             // Its keymark died over making or removing it.
-            None => directory.0.try_lock().is_ok() && directory.is_unfinished(),
+            None => {
+                is_made_name(&path) && directory.0.try_lock().is_ok() && directory.is_unfinished()
+            }
         };
         if !is_abandoned {
             return None;
@@ -72,6 +74,14 @@ impl Abandoned {
         let _ = fs::remove_file(directory.contents().join(PIN_FILE));
         Some(Self { path, directory })
     }
+}
+
+/// Returns whether [`PrivateDir`](super::PrivateDir) makes such names.
+fn is_made_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix(PREFIX).is_some_and(|random| {
+        random.len() == RANDOM && random.bytes().all(|letter| letter.is_ascii_alphanumeric())
+    })
 }
 
 /// A directory of this user's, held open: whatever becomes of its name, its contents are looked at and removed. Nobody else
@@ -379,8 +389,11 @@ mod tests {
         fs::write(untold.join(TAG), "").unwrap();
         let full = unfinished(parent.path());
         fs::write(full.join("file"), "").unwrap();
+        let users = parent.path().join("keymark-notes");
+        fs::create_dir(&users).unwrap();
+        fs::set_permissions(&users, fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(sweep_within(parent.path()), 2);
-        assert!(!empty.exists() && !untold.exists() && full.exists());
+        assert!(!empty.exists() && !untold.exists() && full.exists() && users.exists());
         // One that is swept before it is locked is made again.
         assert_eq!(
             OwnedDir::hold(&empty).unwrap_err().kind(),
