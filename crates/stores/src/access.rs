@@ -133,7 +133,8 @@ pub struct ProgramKey {
 }
 
 impl ProgramKey {
-    /// The private key that the URI names behind that module, whatever the URI says of modules and PINs. No token is asked.
+    /// The private key that the URI names behind that module, whatever the URI says of modules and PINs. No token is
+    /// asked.
     pub fn of_uri(module: PathBuf, uri: Pkcs11Uri) -> Result<Self, Error> {
         let key = Self {
             module,

@@ -47,8 +47,8 @@ impl AnswerForm {
 }
 
 impl Answers {
-    /// Returns the answers of a device; the longest are an RSA-8192 signature, with room for what a faulty one may add, and one of
-    /// ML-DSA-87 (FIPS 204 table 2).
+    /// Returns the answers of a device; the longest are an RSA-8192 signature, with room for what a faulty one may
+    /// add, and one of ML-DSA-87 (FIPS 204 table 2).
     pub(crate) const fn of_device(algorithm: Algorithm) -> Self {
         let is_long = matches!(algorithm.family(), Family::MlDsa(_));
         Self {

@@ -138,8 +138,8 @@ impl PublicKey {
         }
     }
 
-    /// Something encrypted to the key, by another scheme of RSA or as usual, or an ephemeral key, and the secret that has to
-    /// come out.
+    /// Something encrypted to the key, by another scheme of RSA or as usual, or an ephemeral key, and the secret that
+    /// has to come out.
     pub fn encrypt(&self, scheme: Option<Scheme>) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let made = match (&self.numbers, self.algorithm.family()) {
             (PublicNumbers::Elgamal(key), _) => {
@@ -152,8 +152,8 @@ impl PublicKey {
         made.during("making inputs with the public key")
     }
 
-    /// Returns whether `signature` (DER for DSA and ECDSA), by a scheme or as usual, is one of the message, or of the digest that
-    /// the algorithm's challenges have.
+    /// Returns whether `signature` (DER for DSA and ECDSA), by a scheme or as usual, is one of the message, or of the
+    /// digest that the algorithm's challenges have.
     pub fn verify(
         &self,
         scheme: Option<Scheme>,

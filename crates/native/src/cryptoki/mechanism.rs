@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Calls;
 
-/// The table: each mechanism as the crate has it, with the parameter that it is used with (3.1 §6.1.9 and §6.1.14 have digest
-/// and salt said even where the mechanism's name has them), and the keys it takes.
+/// The table: each mechanism as the crate has it, with the parameter that it is used with (3.1 §6.1.9 and §6.1.14
+/// have digest and salt said even where the mechanism's name has them), and the keys it takes.
 macro_rules! mechanisms {
     ($($(#[$doc:meta])* $name:ident = $asked:expr, $keys:ident;)+) => {
         /// A mechanism that keymark has a use for, with the parameter that it is used with.

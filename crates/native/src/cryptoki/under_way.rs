@@ -1,5 +1,5 @@
-//! The functions of a module that were called and have not returned, in memory that another process reads: it knows then what a
-//! module does that hangs, and what it did when it crashed.
+//! The functions of a module that were called and have not returned, in memory that another process reads: it knows
+//! then what a module does that hangs, and what it did when it crashed.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -37,7 +37,8 @@ impl Watched {
         let _ = self.0.write_all_at(&[1], 0);
     }
 
-    /// Returns the activity of each thread: a number that differs for each call, and the name of a call that has not returned.
+    /// Returns the activity of each thread: a number that differs for each call, and the name of a call that has not
+    /// returned.
     pub fn threads(&self) -> Vec<(u64, Option<&'static str>)> {
         let mut bytes = [0; BYTES];
         if self.0.read_exact_at(&mut bytes, 0).is_err() {

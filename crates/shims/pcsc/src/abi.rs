@@ -1,4 +1,5 @@
-//! The functions as C programs call them, in one list, and where their calls go: to the served card or to the real library.
+//! The functions as C programs call them, in one list, and where their calls go: to the served card or to the real
+//! library.
 
 #![allow(
     non_snake_case,
@@ -183,9 +184,9 @@ fn mode() -> &'static Mode {
     })
 }
 
-/// Returns the share mode in which a card is asked for in place of a program's: shared with keymark, where that is wanted. scdaemon can
-/// share cards itself (its option `pcsc-shared`), but then behaves otherwise than with its usual configuration: it
-/// verifies PIN 81 anew though it knows the PIN, and caches none.
+/// Returns the share mode in which a card is asked for in place of a program's: shared with keymark, where that is
+/// wanted. scdaemon can share cards itself (its option `pcsc-shared`), but then behaves otherwise than with its usual
+/// configuration: it verifies PIN 81 anew though it knows the PIN, and caches none.
 fn shared(share: Dword) -> Dword {
     static IS_SHARED: OnceLock<bool> = OnceLock::new();
     match share {

@@ -73,8 +73,8 @@ impl Device {
         Err(failed(io::Error::other("it changes all the time")))
     }
 
-    /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed all that
-    /// was open, as one does that becomes a daemon: another file may have the number since.
+    /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed
+    /// all that was open, as one does that becomes a daemon: another file may have the number since.
     pub(crate) fn file(&self) -> Option<&File> {
         let there = self.file.metadata().ok()?;
         (identity(&there) == self.identity).then_some(&self.file)
@@ -109,8 +109,8 @@ impl Device {
 
     /// Reserves the lane that is free first. Returns start and end of the service in nanoseconds of `CLOCK_MONOTONIC`.
     ///
-    /// Callers are served in the order of their reservations. A reservation is one exchange of a number, so a caller that
-    /// is stopped or killed holds no lock; the device still spends the time that it has reserved.
+    /// Callers are served in the order of their reservations. A reservation is one exchange of a number, so a caller
+    /// that is stopped or killed holds no lock; the device still spends the time that it has reserved.
     pub(crate) fn reserve(&self, arrival: u64, service: u64) -> (u64, u64) {
         loop {
             let lane = self.first_free();

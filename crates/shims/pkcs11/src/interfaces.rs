@@ -1,5 +1,5 @@
-//! The lists of functions: those of the module that calls go to, and those that programs get from this library, by the three
-//! functions that they look up in it.
+//! The lists of functions: those of the module that calls go to, and those that programs get from this library, by
+//! the three functions that they look up in it.
 
 #![allow(non_snake_case, reason = "the names are PKCS#11's")]
 

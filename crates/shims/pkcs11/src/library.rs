@@ -131,8 +131,8 @@ fn with_environment(
     })
 }
 
-/// Returns the path by which the library with that address was loaded, a symbolic link's own, which the loader keeps; and where it
-/// begins in memory.
+/// Returns the path by which the library with that address was loaded, a symbolic link's own, which the loader keeps;
+/// and where it begins in memory.
 pub(crate) fn library_around(address: *const c_void) -> Option<(PathBuf, usize)> {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),

@@ -215,8 +215,8 @@ impl Twin {
         code
     }
 
-    /// Ends what the session has begun: this is where the device works. What was begun stays: a call with too little room
-    /// is made again, and one without a beginning is the module's to refuse.
+    /// Ends what the session has begun: this is where the device works. What was begun stays: a call with too little
+    /// room is made again, and one without a beginning is the module's to refuse.
     pub(crate) fn end(
         &self,
         session: CK_SESSION_HANDLE,

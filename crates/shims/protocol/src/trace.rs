@@ -1,6 +1,6 @@
-//! The calls of a program to PC/SC, as the library takes them down: one record of 96 octets a call, a mark and the call in
-//! postcard's form, filled with zeros. Commands and responses leave their header, lengths and status word, never a PIN, a
-//! plaintext or anything else of their data.
+//! The calls of a program to PC/SC, as the library takes them down: one record of 96 octets a call, a mark and the
+//! call in postcard's form, filled with zeros. Commands and responses leave their header, lengths and status word,
+//! never a PIN, a plaintext or anything else of their data.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,9 +15,9 @@ use crate::{FileError, foreign, unread};
 pub const RECORD: usize = 96;
 const MAGIC: [u8; 4] = *b"KMT2";
 
-/// Gives the functions of PC/SC (part 5 of its specification, as pcsc-lite spells them) to a macro: what each is called and
-/// takes, its name in a trace, which argument says whether the card is shared, who answers for the served card and by what
-/// of it, and what the trace keeps.
+/// Gives the functions of PC/SC (part 5 of its specification, as pcsc-lite spells them) to a macro: what each is
+/// called and takes, its name in a trace, which argument says whether the card is shared, who answers for the served
+/// card and by what of it, and what the trace keeps.
 #[rustfmt::skip]
 #[macro_export]
 macro_rules! pcsc_functions {

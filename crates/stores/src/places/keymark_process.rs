@@ -118,8 +118,8 @@ impl KeymarkProcess {
         sent.map_err(|_| self.ended())
     }
 
-    /// Its next message. An answer, or a call within work, is waited for no longer than `limit`, nor longer than is decent once
-    /// the user has ended the run.
+    /// Its next message. An answer, or a call within work, is waited for no longer than `limit`, nor longer than is
+    /// decent once the user has ended the run.
     pub fn receive<T: DeserializeOwned>(
         &mut self,
         awaited: Awaited,
@@ -292,8 +292,8 @@ pub struct Accepted {
     pub shared: File,
 }
 
-/// Called first of all in the process: takes the socket out of the way of everything that reads from standard input or prints to
-/// standard output, and has the kernel end the process with keymark.
+/// Called first of all in the process: takes the socket out of the way of everything that reads from standard input
+/// or prints to standard output, and has the kernel end the process with keymark.
 pub fn accept() -> io::Result<Accepted> {
     set_pdeathsig(Signal::SIGKILL)?;
     let own = |handle: &dyn AsFd| handle.as_fd().try_clone_to_owned();

@@ -1,5 +1,5 @@
-//! Installed programs: where they are, how they are run, and for how long. Every command to a program of others is made by
-//! [`command`], and every one that is waited for is run by [`run`].
+//! Installed programs: where they are, how they are run, and for how long. Every command to a program of others is
+//! made by [`command`], and every one that is waited for is run by [`run`].
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -192,8 +192,8 @@ impl OutputEnd {
         kept
     }
 
-    /// Takes what was printed, or more bytes than there is room for if there were more. A process that was left behind may
-    /// keep the output open.
+    /// Takes what was printed, or more bytes than there is room for if there were more. A process that was left
+    /// behind may keep the output open.
     fn take(&self) -> Vec<u8> {
         let mut waited = Duration::ZERO;
         while !self.reader.is_finished() && waited < REST {

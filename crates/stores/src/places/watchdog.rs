@@ -30,7 +30,8 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts one. Its shell is called by the name, such as that of a private directory, by which its processes are found.
+    /// Starts one. Its shell is called by the name, such as that of a private directory, by which its processes are
+    /// found.
     pub fn start(name: &Path) -> Result<Self, Error> {
         Self::named(name).during(SHELL)
     }

@@ -92,8 +92,8 @@ pub fn load(library: Library) -> Result<Box<dyn library::Loaded>, Error> {
     }
 }
 
-/// A handle on a test key, wherever it came from: by the library that is named, or else, and for any scheme, by the OpenSSL
-/// that is built in. The answers of both have the same form.
+/// A handle on a test key, wherever it came from: by the library that is named, or else, and for any scheme, by the
+/// OpenSSL that is built in. The answers of both have the same form.
 pub fn open(
     key: &TestKey,
     operation: Operation,

@@ -53,7 +53,8 @@ impl ForwardedSignals {
         }
     }
 
-    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it at once.
+    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it
+    /// at once.
     fn run(&mut self, command: &mut Command) -> std::io::Result<ExitStatus> {
         let mut child = command.spawn()?;
         let process = Process::of(child.id());

@@ -25,9 +25,9 @@ pub(super) struct Ended {
     pub(super) exit: Exit,
 }
 
-/// Runs the program, unless keymark was told to end before. What keymark is told, the program is told with all that it has
-/// started, and has time to end; then, or at the second signal, they are killed.
-/// Until there is a program, a second one ends keymark at once.
+/// Runs the program, unless keymark was told to end before. What keymark is told, the program is told with all that
+/// it has started, and has time to end; then, or at the second signal, they are killed. Until there is a program, a
+/// second one ends keymark at once.
 pub(super) fn run(
     command: &mut Command,
     (already, at_once): Listening,

@@ -124,8 +124,8 @@ impl CallTimes {
         })
     }
 
-    /// Returns the calls since an earlier reading of the same calls; none if nothing did. Of the first call and the longest one
-    /// nobody knows whether they did.
+    /// Returns the calls since an earlier reading of the same calls; none if nothing did. Of the first call and the
+    /// longest one nobody knows whether they did.
     pub fn since(&self, earlier: &Self) -> Option<CallsSince> {
         let count = self.count.saturating_sub(earlier.count);
         let buckets = self.buckets.iter().filter_map(|(bucket, count)| {

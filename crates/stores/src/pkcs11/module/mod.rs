@@ -46,8 +46,8 @@ impl ModuleFile {
         }
     }
 
-    /// The environment of another process that loads the module: of the user's what the module is known to read, and of a
-    /// module that is not known all but secrets. PINs stay here.
+    /// The environment of another process that loads the module: of the user's what the module is known to read, and
+    /// of a module that is not known all but secrets. PINs stay here.
     pub(crate) fn environment_without(&self, pins: &Pins) -> Vec<(OsString, OsString)> {
         let pins = pins.variables();
         let read = modules::read_by(&self.path);
@@ -68,8 +68,8 @@ impl ModuleFile {
     }
 }
 
-/// Prefixes of variables by which modules and the libraries behind them find services: pcscd, the TPM's broker, the user's directories; and
-/// keymark its own libraries.
+/// Prefixes of variables by which modules and the libraries behind them find services: pcscd, the TPM's broker, the
+/// user's directories; and keymark its own libraries.
 const SERVICES: [&str; 4] = ["PCSCLITE_", "DBUS_", "TSS2_", "XDG_"];
 const OWN: [&str; 2] = ["KEYMARK_PCSC_", "KEYMARK_PKCS11_"];
 
@@ -83,7 +83,8 @@ fn is_for_every_module(name: &str) -> bool {
             .any(|begin| name.starts_with(begin))
 }
 
-/// Returns whether a variable has a secret by its name: `PGPASSWORD`, `GITHUB_TOKEN`; and so does the address of an archive.
+/// Returns whether a variable has a secret by its name: `PGPASSWORD`, `GITHUB_TOKEN`; and so does the address of an
+/// archive.
 fn names_a_secret(name: &str) -> bool {
     const WORDS: [&str; 9] = [
         "PASS",

@@ -16,8 +16,8 @@ use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.
 pub(crate) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
-/// Places relative to the program's directory: beside it, and where make puts it, which cargo's own test programs are one
-/// directory further from.
+/// Places relative to the program's directory: beside it, and where make puts it, which cargo's own test programs are
+/// one directory further from.
 const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 
 /// A module's file, and what it goes by.
@@ -247,8 +247,8 @@ pub(crate) fn read_by(file: &Path) -> Option<Vec<&'static str>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Returns the part of this process's environment that the module reads: a server that loads it needs the same. A module that is not known
-/// may read what any of them reads.
+/// Returns the part of this process's environment that the module reads: a server that loads it needs the same. A
+/// module that is not known may read what any of them reads.
 pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
     let all = || PRODUCTS.iter().flat_map(Product::variables).collect();
     let names = read_by(file).unwrap_or_else(all).into_iter();

@@ -10,8 +10,9 @@ use super::codes::failed;
 const DESCRIPTION: &str = "TPM2.0 Cryptoki";
 const FILE: &str = "libtpm2_pkcs11";
 
-/// Checks whether several threads may use the module at once. Of twelve runs of a C program whose two threads signed in sessions
-/// of their own, 1.9 failed in nine, and in none with one thread (docs/soft-tokens.md); a crash would end the whole run.
+/// Checks whether several threads may use the module at once. Of twelve runs of a C program whose two threads signed
+/// in sessions of their own, 1.9 failed in nine, and in none with one thread (docs/soft-tokens.md); a crash would end
+/// the whole run.
 pub(crate) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
     let info = module.get_library_info().map_err(failed)?;
     if info.library_description().trim_end() != DESCRIPTION {

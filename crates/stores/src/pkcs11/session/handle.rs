@@ -33,8 +33,8 @@ pub(crate) struct SessionHandle {
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
     key: ObjectHandle,
     pin: KeyPin,
-    /// Set for a token with few sessions: there is a session for each block, so that the cases of a run are not in each other's way;
-    /// else for the case.
+    /// Set for a token with few sessions: there is a session for each block, so that the cases of a run are not in
+    /// each other's way; else for the case.
     per_block: bool,
     operator: Option<Operator>,
     work: Work,

@@ -31,8 +31,8 @@ pub(crate) struct TestObject<'i> {
     pub(crate) id: &'i [u8],
     /// True if only the user sees it who has logged in, as far as anybody does.
     pub(crate) is_private: bool,
-    /// True if it is there until it is removed from the token (`persistent_keys.rs`), or the token is gone; else as long as
-    /// its session, and nothing is written.
+    /// True if it is there until it is removed from the token (`persistent_keys.rs`), or the token is gone; else as
+    /// long as its session, and nothing is written.
     pub(crate) on_token: bool,
 }
 

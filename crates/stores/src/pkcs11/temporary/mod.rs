@@ -179,7 +179,8 @@ impl ManagedToken {
         })
     }
 
-    /// Makes a token that other programs can have keys written to, behind a module that needs no environment, and its directory.
+    /// Makes a token that other programs can have keys written to, behind a module that needs no environment, and its
+    /// directory.
     pub(crate) fn make_to_serve(
         kind: &ManagedKind,
         places: &Places,

@@ -42,8 +42,8 @@ pub struct ServedToken {
     pub watch: Option<TokenWatch>,
 }
 
-/// Sees which program has a twin's token to itself: nobody else can log in meanwhile, and one that hangs keeps all others
-/// waiting.
+/// Sees which program has a twin's token to itself: nobody else can log in meanwhile, and one that hangs keeps all
+/// others waiting.
 #[derive(Debug)]
 pub struct TokenWatch {
     device: File,
@@ -162,8 +162,8 @@ fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, 
     })
 }
 
-/// Configurations of programs that know the module by a file of their own, where its file stands for `= MODULE`: OpenSSL for libp11's
-/// engine and for pkcs11-provider, and Java.
+/// Configurations of programs that know the module by a file of their own, where its file stands for `= MODULE`:
+/// OpenSSL for libp11's engine and for pkcs11-provider, and Java.
 const CONFIGURATIONS: [(&str, &str); 3] = [
     // Without `init`, nginx finds the engine not initialised.
     ("openssl.cnf", include_str!("openssl.cnf")),

@@ -117,7 +117,8 @@ pub(crate) const fn asked_for(capability: Capability) -> Capability {
     }
 }
 
-/// Returns whether a mechanism takes keys of the family, by their lengths in bits. Where a token says none, it takes any.
+/// Returns whether a mechanism takes keys of the family, by their lengths in bits. Where a token says none, it takes
+/// any.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the other families have no lengths"

@@ -1,5 +1,5 @@
-//! Means by which programs that are not keymark reach a token's key: the module, the key's URI, the PIN that the token has
-//! accepted, and the environment that the module wants.
+//! Means by which programs that are not keymark reach a token's key: the module, the key's URI, the PIN that the
+//! token has accepted, and the environment that the module wants.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

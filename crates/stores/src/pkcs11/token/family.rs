@@ -40,8 +40,8 @@ fn wanted(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
     Ok(())
 }
 
-/// Finds the tokens that are named: one that is not to be had is an error. All are looked for before the first is logged in to,
-/// which a key that is named takes.
+/// Finds the tokens that are named: one that is not to be had is an error. All are looked for before the first is
+/// logged in to, which a key that is named takes.
 fn named(names: &[String], places: &Places, user: &User, looked: &mut Looked) -> Result<(), Error> {
     let (mut meant, others) = (Vec::new(), looked.devices.len());
     for name in names {

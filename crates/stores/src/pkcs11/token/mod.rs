@@ -88,7 +88,8 @@ pub(crate) struct OpenToken {
 pub(crate) enum Owner {
     /// Test keys are written onto it as well, and gone with it after the run.
     Keymark,
-    /// keymark's as well, which takes no key from outside and keeps no objects of sessions: it makes its test keys itself.
+    /// keymark's as well, which takes no key from outside and keeps no objects of sessions: it makes its test keys
+    /// itself.
     Generator,
     /// Test keys are in keymark's session alone: no other program sees them, and they leave nothing.
     User,
@@ -176,8 +177,8 @@ impl OpenToken {
         Error::refused(call.clone(), code.clone(), reason, advice)
     }
 
-    /// Returns whether the token says that its sessions are counted: those of cases that wait for their turn would be missing
-    /// for the others.
+    /// Returns whether the token says that its sessions are counted: those of cases that wait for their turn would be
+    /// missing for the others.
     pub(crate) fn counts_sessions(&self) -> Result<bool, Error> {
         let most = token_info::most_sessions(&self.module.client, self.slot()?.0);
         most.map(|most| most.is_some())

@@ -43,8 +43,8 @@ impl OpenToken {
         self.user.consent.may_write(&self.id)
     }
 
-    /// Writes a test key of that identifier, or has the token make one where it takes none. What is done is in the journal
-    /// before.
+    /// Writes a test key of that identifier, or has the token make one where it takes none. What is done is in the
+    /// journal before.
     pub(crate) fn write_test_key(
         &self,
         id: &[u8],
@@ -110,8 +110,8 @@ impl OpenToken {
         })
     }
 
-    /// Removes both halves of the test key of that identifier, and its certificate, if they are there: no object that is called
-    /// otherwise, whatever its identifier.
+    /// Removes both halves of the test key of that identifier, and its certificate, if they are there: no object that
+    /// is called otherwise, whatever its identifier.
     fn remove(&self, id: &[u8], label: &str) -> Result<(), Error> {
         self.with_writer(|session| {
             let _under_way = UnderWay::begin(Call::C_DestroyObject);

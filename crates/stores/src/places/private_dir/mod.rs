@@ -53,8 +53,9 @@ impl PrivateDir {
         })
     }
 
-    /// Makes one in a directory of the user's choice, for what will be moved from there; [`sweep_within`] removes what a killed
-    /// keymark has left. Whoever else may write to that directory cannot know its name, nor get at what is in it.
+    /// Makes one in a directory of the user's choice, for what will be moved from there; [`sweep_within`] removes
+    /// what a killed keymark has left. Whoever else may write to that directory cannot know its name, nor get at what
+    /// is in it.
     pub fn in_directory(parent: &Path) -> io::Result<Self> {
         Self::locked(parent)
     }

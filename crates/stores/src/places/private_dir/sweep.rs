@@ -14,20 +14,21 @@ use super::{PIN_FILE, PREFIX, RANDOM};
 use crate::places::process::Process;
 use crate::places::program;
 
-/// File that marks a private directory. It says which directory it was written for, so that neither a file of that name nor
-/// a copy of the directory passes for one.
+/// File that marks a private directory. It says which directory it was written for, so that neither a file of that
+/// name nor a copy of the directory passes for one.
 pub const TAG: &str = "keymark";
 const TITLE: &str = "private directory of keymark";
 /// More than a tag ever has, in bytes.
 const LONGEST: u64 = 1024;
 /// Attempts to empty a directory in which a process that is just ending makes a file meanwhile.
 const WRITERS: usize = 4;
-/// Patience with the lock of a dead keymark. A child that has not come to its program yet when its keymark is killed holds
-/// it for a moment more.
+/// Patience with the lock of a dead keymark. A child that has not come to its program yet when its keymark is killed
+/// holds it for a moment more.
 const LINGERING: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(5);
 
-/// Removes what killed keymarks left: PINs of all of them first, then directories. Returns how many directories were removed.
+/// Removes what killed keymarks left: PINs of all of them first, then directories. Returns how many directories were
+/// removed.
 pub fn sweep() -> usize {
     sweep_within(&program::temporary())
 }
@@ -84,8 +85,8 @@ fn is_made_name(path: &Path) -> bool {
     })
 }
 
-/// A directory of this user's, held open: whatever becomes of its name, its contents are looked at and removed. Nobody else
-/// may see them or write to it, though a group may pass through it.
+/// A directory of this user's, held open: whatever becomes of its name, its contents are looked at and removed.
+/// Nobody else may see them or write to it, though a group may pass through it.
 #[derive(Debug)]
 pub(super) struct OwnedDir(File);
 
@@ -167,7 +168,8 @@ impl OwnedDir {
         true
     }
 
-    /// Removes it with its contents. The tag goes last, so that what is left of a removal that is cut short is still known.
+    /// Removes it with its contents. The tag goes last, so that what is left of a removal that is cut short is still
+    /// known.
     pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
         let contents = self.contents();
         remove_socket_directories(&contents);
@@ -279,8 +281,8 @@ mod tests {
     use super::super::PrivateDir;
     use super::*;
 
-    /// Makes a directory as a killed keymark leaves it. Only a dead keymark's lock is waited for, and children that other
-    /// tests start hold it for a moment more.
+    /// Makes a directory as a killed keymark leaves it. Only a dead keymark's lock is waited for, and children that
+    /// other tests start hold it for a moment more.
     fn abandoned(parent: &Path) -> PathBuf {
         let path = unfinished(parent);
         let held = OwnedDir::hold(&path).unwrap();

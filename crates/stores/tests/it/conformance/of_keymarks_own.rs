@@ -26,8 +26,8 @@ fn conforms(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     in_a_child(place.file(), test);
 }
 
-/// tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md): of keys that several use at once, one in four runs ended with
-/// `CKR_OPERATION_ACTIVE` or `CKR_SESSION_HANDLE_INVALID`.
+/// tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md): of keys that several use at once, one in four runs
+/// ended with `CKR_OPERATION_ACTIVE` or `CKR_SESSION_HANDLE_INVALID`.
 fn how(kind: &ManagedKind) -> Use {
     match kind {
         ManagedKind::Swtpm => Use::InTurn,

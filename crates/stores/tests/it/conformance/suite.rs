@@ -62,8 +62,8 @@ pub fn conforms_used(store: &dyn KeyStore, algorithms: Option<&[&str]>, how: Use
     lacks_what_it_does_not_offer(store, &capabilities);
 }
 
-/// Tests that the store gives the same key at every call, reached in the way that is said, by several handles, each usable from a thread
-/// of its own; results belong to their inputs.
+/// Tests that the store gives the same key at every call, reached in the way that is said, by several handles, each
+/// usable from a thread of its own; results belong to their inputs.
 fn does_it(store: &dyn KeyStore, capability: Capability, how: Use) {
     let key = store.key(capability).unwrap();
     assert_eq!(key.capability(), capability);

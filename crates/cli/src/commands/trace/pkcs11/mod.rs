@@ -74,8 +74,8 @@ fn module(named: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// Device that was traced. Its tokens say what they are, which is asked when the program has ended: before, it would be the
-/// first use of the module.
+/// Device that was traced. Its tokens say what they are, which is asked when the program has ended: before, it would
+/// be the first use of the module.
 fn origin(module: &std::path::Path) -> Origin {
     let file = module.file_name().unwrap_or_default().to_string_lossy();
     let in_software = IN_SOFTWARE.iter().any(|name| file.contains(name));

@@ -17,7 +17,8 @@ fn meaning(name: &str) -> (&'static str, &'static str) {
     ))
 }
 
-/// Explains a failure of the crate that calls the module: most often a call that the module refused, with the name of its code.
+/// Explains a failure of the crate that calls the module: most often a call that the module refused, with the name of
+/// its code.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the others have words of their own"

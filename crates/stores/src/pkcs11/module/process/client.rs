@@ -82,9 +82,9 @@ fn answered<A: DeserializeOwned>(
     said.answer()
 }
 
-/// Looks at all modules at once, for ten seconds at most, each in a process of its own, which gets no PIN to see; and without
-/// pcscd unless the user has named the module or token, as OpenSC selects on every card. The answers come in the order of
-/// the files.
+/// Looks at all modules at once, for ten seconds at most, each in a process of its own, which gets no PIN to see; and
+/// without pcscd unless the user has named the module or token, as OpenSC selects on every card. The answers come in
+/// the order of the files.
 pub(crate) fn look(
     files: &[ModuleFile],
     user: &User,

@@ -1,9 +1,9 @@
-//! Modules in a process of their own: keymark, started once more for each token that a run uses. A module that crashes, hangs
-//! or prints does so there. What is timed is timed there as well, by the code and the clock that keymark's own
-//! threads have.
+//! Modules in a process of their own: keymark, started once more for each token that a run uses. A module that
+//! crashes, hangs or prints does so there. What is timed is timed there as well, by the code and the clock that
+//! keymark's own threads have.
 //!
-//! keymark sends a [`ModuleRequest`] and waits for its answer, during which the process may ask for a PIN or have the user told
-//! something. A process that has died is started again for the next case.
+//! keymark sends a [`ModuleRequest`] and waits for its answer, during which the process may ask for a PIN or have the
+//! user told something. A process that has died is started again for the next case.
 
 mod client;
 mod serve;
@@ -66,8 +66,8 @@ pub(crate) struct WorkersRequest {
     workers: usize,
 }
 
-/// The token that is meant, and what may be done with it. Its identity is not sent: it is written without what is empty, and
-/// a form without names (postcard) cannot be read then.
+/// The token that is meant, and what may be done with it. Its identity is not sent: it is written without what is
+/// empty, and a form without names (postcard) cannot be read then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OpenRequest {
     file: ModuleFile,

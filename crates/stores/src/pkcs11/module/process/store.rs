@@ -51,8 +51,8 @@ struct ProcessKeys {
 }
 
 impl ProcessStore {
-    /// The token, in a run. Whoever has to enter a PIN does so before anything is measured. One of many devices that were
-    /// looked for is in nobody's way when it fails: the run learns of it when it asks for a key.
+    /// The token, in a run. Whoever has to enter a PIN does so before anything is measured. One of many devices that
+    /// were looked for is in nobody's way when it fails: the run learns of it when it asks for a key.
     pub(crate) fn open(
         process: Arc<TokenProcess>,
         capabilities: &[Capability],
