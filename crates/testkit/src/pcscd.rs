@@ -19,7 +19,7 @@ use std::time::Duration;
 use keymark_bench::During as _;
 use keymark_stores::places::program::two_free_ports;
 use keymark_stores::places::watchdog::Watchdog;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};
 use tempfile::TempDir;
 
@@ -348,7 +348,7 @@ struct Inserted {
 
 impl Inserted {
     /// Inserts the card. pcscd notices within 0.4 s.
-    fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
+    fn new(pcscd: &PrivatePcscd, card: &CardReader) -> Self {
         let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
         Self {
             stopper: vpcd.stopper().unwrap(),
@@ -370,7 +370,7 @@ impl Drop for Inserted {
 #[derive(Debug)]
 pub struct CardInReader {
     /// To pull it out.
-    pub card: Reader,
+    pub card: CardReader,
     /// To kill it.
     pub pcscd: PrivatePcscd,
     _inserted: Inserted,
@@ -379,7 +379,7 @@ pub struct CardInReader {
 
 impl CardInReader {
     /// Starts one and inserts the card.
-    pub fn new(card: Reader) -> Self {
+    pub fn new(card: CardReader) -> Self {
         let directory = short_directory();
         let pcscd = PrivatePcscd::start(directory.path()).unwrap();
         Self {
