@@ -7,9 +7,8 @@ use std::hash::Hash;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -17,8 +16,7 @@ use keymark_bench::workload::copy_answer;
 use keymark_bench::{Clock as _, CpuTime, During as _, Error, MonotonicClock, Timestamp};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use parking_lot::Mutex;
 use wait4::Wait4;
 
@@ -188,86 +186,6 @@ pub(crate) fn broken(agent: &str, call: &str, error: &io::Error) -> Error {
 
 /// How long a program may take to start.
 pub(crate) const START: Duration = Duration::from_secs(10);
-/// How long it may take to end once it has said something else than it should.
-const ENDING: Duration = Duration::from_secs(1);
-
-/// A program that runs until its standard input ends: when keymark is killed, it ends by itself.
-#[derive(Debug)]
-pub(crate) struct Daemon(Child);
-
-impl Daemon {
-    /// Starts it, has it read a line, and waits for the line that it says then. It complains in a file: nobody would
-    /// read a pipe for as long as it lives.
-    pub(crate) fn start(
-        mut command: Command,
-        call: &str,
-        complaints: &Path,
-        complaint: impl Fn(&str) -> String,
-    ) -> Result<(Self, String), Error> {
-        let failed = |reason: String| Error::call(call, reason, "");
-        let started = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(create(complaints)?)
-            // Ctrl-C is keymark's to handle.
-            .process_group(0)
-            .spawn();
-        let mut daemon = Self(started.map_err(|error| failed(error.to_string()))?);
-        match daemon.first_line() {
-            Ok(line) => Ok((daemon, line)),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                daemon.kill();
-                Err(failed(format!("it did not start within {START:?}")))
-            }
-            Err(error) => {
-                let ended = program::ended_within(&mut daemon.0, ENDING);
-                let ended = ended.map_or("it was ended".to_owned(), |status| status.to_string());
-                daemon.kill();
-                let complaint = match complaint(&program::complaints(complaints)) {
-                    said if said.is_empty() => error.to_string(),
-                    said => said,
-                };
-                Err(failed(format!("{ended}: {complaint}")))
-            }
-        }
-    }
-
-    fn first_line(&mut self) -> io::Result<String> {
-        let (Some(stdin), Some(stdout)) = (&mut self.0.stdin, self.0.stdout.take()) else {
-            return Err(io::ErrorKind::BrokenPipe.into());
-        };
-        stdin.write_all(b"\n")?;
-        program::first_line(stdout, START)
-    }
-
-    /// Its number.
-    pub(crate) fn id(&self) -> u32 {
-        self.0.id()
-    }
-
-    /// Ends it, and waits until it has ended.
-    pub(crate) fn end(&mut self) {
-        drop(self.0.stdin.take());
-        if program::ended_within(&mut self.0, START).is_none() {
-            self.kill();
-        }
-    }
-
-    /// Ends what has not ended by itself, with its group.
-    fn kill(&mut self) {
-        if let (Ok(None), Ok(group)) = (self.0.try_wait(), i32::try_from(self.0.id())) {
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-            let _ = self.0.wait();
-        }
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
 /// Homes, agents or keys by their names: each is made when it is first asked for, and shared for as long as the run.
 #[derive(Debug)]
 pub(crate) struct SharedByName<K, V>(Mutex<HashMap<K, Arc<V>>>);
@@ -345,22 +263,5 @@ mod tests {
             Process::of(number).is_none()
         });
         assert!(has_ended);
-    }
-
-    /// What a daemon prints in place of its line, and who goes on when it is told to end.
-    #[test]
-    fn a_daemon_that_prints_junk_or_stays_is_ended() {
-        let place = tempfile::tempdir().unwrap();
-        let log = place.path().join("log");
-        let started = |script: &str| {
-            let mut command = program::command(Path::new("/bin/sh"));
-            command.args(["-c", script]);
-            Daemon::start(command, "sh", &log, str::to_owned)
-        };
-        let error = started("yes | tr -d '\\n'; sleep 600").unwrap_err();
-        assert_says(&error, ["sh failed"]);
-        let (mut daemon, line) = started("read -r _; echo $$; exec sleep 600").unwrap();
-        daemon.kill();
-        assert_eq!(Process::of(line.parse().unwrap()), None);
     }
 }

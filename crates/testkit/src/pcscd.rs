@@ -17,10 +17,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use keymark_bench::During as _;
-use keymark_stores::places::ports::two_free_ports;
-use keymark_stores::places::private_dir;
+use keymark_stores::places::program::two_free_ports;
 use keymark_stores::places::watchdog::Watchdog;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};
 use tempfile::TempDir;
 
@@ -325,7 +324,6 @@ fn clean_up(directory: &Path) {
     let _ = fs::remove_file(directory.join(SOCKET));
     let _ = fs::remove_dir_all(directory.join(CONFIGURATION));
     let _ = fs::remove_file(directory.join(LOG));
-    let _ = fs::remove_file(directory.join(private_dir::RECORD));
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> String {
@@ -350,7 +348,7 @@ struct Inserted {
 
 impl Inserted {
     /// Inserts the card. pcscd notices within 0.4 s.
-    fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
+    fn new(pcscd: &PrivatePcscd, card: &CardReader) -> Self {
         let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
         Self {
             stopper: vpcd.stopper().unwrap(),
@@ -372,7 +370,7 @@ impl Drop for Inserted {
 #[derive(Debug)]
 pub struct CardInReader {
     /// To pull it out.
-    pub card: Reader,
+    pub card: CardReader,
     /// To kill it.
     pub pcscd: PrivatePcscd,
     _inserted: Inserted,
@@ -381,7 +379,7 @@ pub struct CardInReader {
 
 impl CardInReader {
     /// Starts one and inserts the card.
-    pub fn new(card: Reader) -> Self {
+    pub fn new(card: CardReader) -> Self {
         let directory = short_directory();
         let pcscd = PrivatePcscd::start(directory.path()).unwrap();
         Self {

@@ -18,7 +18,7 @@ use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 
 use super::figure::{Failure, Figure, Limit, median};
 
@@ -54,7 +54,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     let maker = CardMaker::virtual_card();
     let work_ns = Arc::new(AtomicU64::new(0));
     let card = maker.make()?.remove().ok_or("no card")?;
-    let reader = Reader::new(Box::new(Metered {
+    let reader = CardReader::new(Box::new(Metered {
         card,
         work_ns: Arc::clone(&work_ns),
     }));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
 use super::c_loop::{Calls, Pkcs11Loop};

@@ -27,7 +27,7 @@ const LENGTH: usize = 8 * (FREE + MOST_LANES as usize);
 #[derive(Debug)]
 pub(crate) struct Device {
     file: File,
-    /// Which file that is: device and inode.
+    /// Device and inode of the file.
     identity: (u64, u64),
     numbers: Mapping,
     lanes: u16,
@@ -73,8 +73,8 @@ impl Device {
         Err(failed(io::Error::other("it changes all the time")))
     }
 
-    /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed all that
-    /// was open, as one does that becomes a daemon: another file may have the number since.
+    /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed
+    /// all that was open, as one does that becomes a daemon: another file may have the number since.
     pub(crate) fn file(&self) -> Option<&File> {
         let there = self.file.metadata().ok()?;
         (identity(&there) == self.identity).then_some(&self.file)
@@ -89,13 +89,13 @@ impl Device {
         self.word(DRAWS).fetch_add(1, Relaxed)
     }
 
-    /// Who has the token to itself.
+    /// Returns the process that has the token to itself.
     pub(crate) fn holder_of_token(&self) -> Option<Holder> {
         let holder = self.numbers.word(HOLDER).load(Acquire);
         Holder::decode(holder, self.numbers.word(SINCE).load(Relaxed))
     }
 
-    /// This process has it, from now on, for that call.
+    /// Notes that this process has the token to itself for that call.
     pub(crate) fn note_holder(&self, call: Call) {
         self.numbers.word(SINCE).store(clock::now(), Relaxed);
         let holder = Holder::encode(std::process::id(), call);
@@ -109,8 +109,8 @@ impl Device {
 
     /// Reserves the lane that is free first. Returns start and end of the service in nanoseconds of `CLOCK_MONOTONIC`.
     ///
-    /// Callers are served in the order of their reservations. A reservation is one exchange of a number, so a caller that
-    /// is stopped or killed holds no lock; the device still spends the time that it has reserved.
+    /// Callers are served in the order of their reservations. A reservation is one exchange of a number, so a caller
+    /// that is stopped or killed holds no lock; the device still spends the time that it has reserved.
     pub(crate) fn reserve(&self, arrival: u64, service: u64) -> (u64, u64) {
         loop {
             let lane = self.first_free();
@@ -136,7 +136,6 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Where the files of a login session are, or else in memory by the user's number.
 fn usual_place(name: &str) -> PathBuf {
     let user = nix::unistd::getuid();
     match std::env::var_os("XDG_RUNTIME_DIR").filter(|place| Path::new(place).is_dir()) {
@@ -176,7 +175,7 @@ fn make(path: &Path, boot: u64, lanes: u64) -> io::Result<()> {
     }
 }
 
-/// Which start of the machine this is: the hash FNV-1a of the kernel's word for it.
+/// Returns a number of this start of the machine: the hash FNV-1a of the kernel's word for it.
 fn boot() -> u64 {
     let id = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let hash = |hash: u64, octet: &u8| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01B3);

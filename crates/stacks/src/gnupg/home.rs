@@ -3,12 +3,12 @@
 //! All layers and devices have the same keys: the store gives the test key, it is written as gpg-agent keeps keys,
 //! under the keygrip that GnuPG's own tool computes, and gpg makes the OpenPGP key around it (`Key-Grip`).
 //!
-//! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
-//! however it ends, so does `cat`, and the agent follows within about a second.
+//! The agent and its scdaemon are in the group of a watchdog, which ends them when keymark ends, however it ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use keymark_bench::{During as _, Error};
 use zeroize::Zeroizing;
@@ -17,11 +17,15 @@ use super::assuan::Assuan;
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::{CardLink, Scdaemon};
 use super::{Gnupg, status};
-use crate::programs::{Daemon, START, check_socket, write_private};
-use crate::{private_dir, program};
+use crate::program;
+use crate::programs::{START, check_socket, create, write_private};
+use keymark_stores::places::watchdog::Watchdog;
 
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
+
+/// Patience with an agent that was told to end.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// The line of gpg-agent.conf without which several workers at once fail: the agent's secure memory has 32 KiB, or 64 KiB with
 /// `--enable-large-secmem` (configure.ac of 2.2.40), as Debian builds it.
@@ -48,7 +52,7 @@ pub struct Home {
     path: PathBuf,
     socket: PathBuf,
     scdaemon: Scdaemon,
-    _agent: Daemon,
+    agent: Watchdog,
 }
 
 impl Home {
@@ -89,13 +93,12 @@ impl Home {
         }
         let mut home = Self {
             gnupg: gnupg.clone(),
-            _agent: Self::start_agent(gnupg, &path, &scdaemon)?,
+            agent: Self::start_agent(gnupg, &path, &scdaemon)?,
             path,
             socket: PathBuf::new(),
             scdaemon,
         };
         home.socket = home.listed_path("agent-socket")?;
-        home.record_process("GETINFO pid")?;
         Ok(home)
     }
 
@@ -113,24 +116,30 @@ impl Home {
         Ok(connection)
     }
 
-    /// The agent lives as long as the `cat` it runs, and that as long as our end of its input. It runs it once its
-    /// sockets are open.
-    fn start_agent(gnupg: &Gnupg, path: &Path, scdaemon: &Scdaemon) -> Result<Daemon, Error> {
+    /// Starts the agent, which has its sockets when its starter has ended. Undetached, it stays in the watchdog's group.
+    fn start_agent(gnupg: &Gnupg, path: &Path, scdaemon: &Scdaemon) -> Result<Watchdog, Error> {
+        const CALL: &str = "gpg-agent --daemon";
+        let said = path.join("gpg-agent.said");
         let mut command = gnupg.command("gpg-agent");
         command
             .arg("--homedir")
             .arg(path)
-            .args(["--daemon", "cat"])
-            .envs(scdaemon.environment.iter().cloned());
-        let said = path.join("gpg-agent.said");
-        let (agent, _) = Daemon::start(command, "gpg-agent --daemon", &said, status::complaint)?;
-        private_dir::record(path, agent.id())?;
-        Ok(agent)
-    }
-
-    /// Takes down the process that answers the command with its number.
-    pub(super) fn record_process(&self, command: &str) -> Result<(), Error> {
-        private_dir::record(&self.path, self.connect()?.process(command)?)
+            .args(["--daemon", "--no-detach"])
+            .envs(scdaemon.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(create(&said)?);
+        let watchdog = Watchdog::start(path)?;
+        let mut starter = watchdog.spawn(&mut command).during(CALL)?;
+        let reason = match program::ended_within(&mut starter, START) {
+            Some(status) if status.success() => return Ok(watchdog),
+            Some(status) => format!(
+                "{status}: {}",
+                status::complaint(&program::complaints(&said))
+            ),
+            None => format!("it did not start within {START:?}"),
+        };
+        Err(Error::call(CALL, reason, ""))
     }
 
     /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
@@ -272,8 +281,9 @@ impl Drop for Home {
             if self.card().is_some() && connection.command("GETINFO scd_running").is_ok() {
                 let _ = connection.command("SCD KILLSCD");
             }
-            // Where it does not listen, it ends with its directory.
-            let _ = connection.command("KILLAGENT");
+            if connection.command("KILLAGENT").is_ok() {
+                self.agent.await_end(ENDING);
+            }
         }
     }
 }

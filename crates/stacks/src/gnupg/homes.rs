@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::{Algorithm, Case, DeviceName, Error, Family};
-use keymark_stores::access::{Certificate, ModuleAccess};
+use keymark_stores::access::{Access, Certificate, ModuleAccess};
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 
@@ -53,17 +53,14 @@ impl GnupgHomes {
             return self.file_home(store, case.algorithm, Protection::of(case)?);
         }
         let capability = case.capability();
-        let access = store.access(&store.key(capability)?)?;
-        if access.file.is_some() {
-            return self.file_home(store, case.algorithm, Protection::of(case)?);
-        }
-        if let Some((card, slot)) = access.card {
-            card.check_touch(slot)?;
-            return self.card_home(&case.device, case.algorithm, store, card);
-        }
-        match access.module {
-            Some(module) => self.token_home(case, store, &*module),
-            None => Err(unsupported("GnuPG", capability)),
+        match store.access(&store.key(capability)?)? {
+            Access::KeyFile(_) => self.file_home(store, case.algorithm, Protection::of(case)?),
+            Access::Card(card, slot) => {
+                card.check_touch(slot)?;
+                self.card_home(&case.device, case.algorithm, store, card)
+            }
+            Access::Module(module) => self.token_home(case, store, &*module),
+            Access::Locator(_) => Err(unsupported("GnuPG", capability)),
         }
     }
 

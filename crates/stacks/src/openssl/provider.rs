@@ -162,7 +162,7 @@ impl OpenSslKeys {
     }
 
     fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<OpenSslKey>, Error> {
-        if let Some(key) = access.file {
+        if let Access::KeyFile(key) = access {
             // The test key is one as long as the run is.
             let name = format!("file {:p}", Arc::as_ptr(&key));
             return self.keys.get(name, || {
@@ -187,8 +187,8 @@ fn alone(
     seed: u64,
 ) -> Result<Option<Workload>, Error> {
     // The program's library may not be one that is loaded here.
-    let in_file = store.access(key)?.file;
-    let library = in_file.map(|_| Library::OpenSslSystem);
+    let in_file = matches!(store.access(key)?, Access::KeyFile(_));
+    let library = in_file.then_some(Library::OpenSslSystem);
     match raw::alone(case, store, (case.operation, library), seed) {
         Err(_) if library.is_some() => Ok(None),
         ready => ready.map(Some),

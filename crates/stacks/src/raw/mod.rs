@@ -58,8 +58,7 @@ struct RawProvider;
 
 impl StackProvider for RawProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        let workers: &[Worker] = if device.has(AccessKind::Errand) || device.has(AccessKind::Module)
-        {
+        let workers: &[Worker] = if !device.has(AccessKind::Card) {
             &[Worker::Thread, Worker::Process]
         } else {
             &[Worker::Thread]

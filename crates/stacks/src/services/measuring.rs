@@ -8,7 +8,7 @@ use keymark_bench::{Case, CaseRecord, Error, Plan, ServerLoad, nanoseconds};
 use keymark_load::Settings;
 
 use super::running::Running;
-use super::{FAMILY, Means, Services};
+use super::{FAMILY, Services, StartContext};
 use crate::gnupg::homes::GnupgHomes;
 use crate::tls::Keys;
 use crate::tls::measuring::{Client, Relay, Watch, keys_of};
@@ -59,7 +59,7 @@ impl Loads for Measuring<'_> {
     ) -> Result<(Running, Rounds), Error> {
         let running = match self.services {
             Services::Started(found) => {
-                let means = Means {
+                let means = StartContext {
                     keys: keys_of(self.keys, case)?,
                     homes: &self.homes,
                 };

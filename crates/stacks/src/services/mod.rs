@@ -68,19 +68,19 @@ pub(crate) struct ServiceKind {
     /// What of a case's parameters it has.
     pub(crate) dimensions: &'static [Dimension],
     /// Starts it with the case's key.
-    pub(crate) start: fn(&Found, &Case, &Means<'_>) -> Result<Running, Error>,
+    pub(crate) start: fn(&Found, &Case, &StartContext<'_>) -> Result<Running, Error>,
 }
 
 const KINDS: [&ServiceKind; 3] = [&zeitgitterd::KIND, &relic::KIND, &rfc3161::KIND];
 
 /// What services are started with.
 #[derive(Debug)]
-pub(crate) struct Means<'a> {
+pub(crate) struct StartContext<'a> {
     pub(crate) keys: &'a Keys,
     homes: &'a OnceCell<GnupgHomes>,
 }
 
-impl Means<'_> {
+impl StartContext<'_> {
     /// Homes of gpg.
     pub(crate) fn homes(&self) -> Result<&GnupgHomes, Error> {
         if let Some(made) = self.homes.get() {
@@ -155,7 +155,7 @@ impl Installed {
         each.map(|(stack, found)| (stack.to_string(), found.version.to_string()))
     }
 
-    fn start(&self, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+    fn start(&self, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
         let missing = || {
             let reason = format!("{} is not in the plan", case.stack);
             Error::call("starting a service", reason, "")

@@ -9,12 +9,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use askama::Template;
 use keymark_bench::{Case, During as _, Error, Operation};
 use keymark_load::Service;
+use keymark_stores::access::Access;
 use keymark_stores::places::program;
 
 use super::agents::Agents;
 use super::running::Running;
 use super::tag::Tags;
-use super::{AGENTS, Found, Means, ServiceKind, ZEITGITTERD};
+use super::{AGENTS, Found, ServiceKind, StartContext, ZEITGITTERD};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -50,10 +51,11 @@ struct Configuration<'c> {
     committed: u64,
 }
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
     let agents: u8 = case.parameters.read(&AGENTS)?.unwrap_or(1);
     let store = means.keys.store();
-    if agents > 1 && store.access(&store.key(case.capability())?)?.file.is_none() {
+    let access = || store.access(&store.key(case.capability())?);
+    if agents > 1 && !matches!(access()?, Access::KeyFile(_)) {
         return Err(Error::call(
             "starting zeitgitterd",
             format!(

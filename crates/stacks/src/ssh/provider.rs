@@ -13,7 +13,7 @@ use keymark_bench::{
     Algorithm, Case, Dimension, End, Error, Layers, Operation, OwnLibrary, Parameters, Point,
     Scope, StackName, Standing, Step, Words, Worker,
 };
-use keymark_stores::access::{AccessKind, Certificate, ModuleAccess};
+use keymark_stores::access::{Access, AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::store::{KeyStore, unsupported};
@@ -231,19 +231,21 @@ impl Agents {
         };
         match agent {
             SshAgent::OpenSsh => {
-                let agent = match (access.file, access.module) {
-                    (Some(key), _) => self.ssh_agent(&key)?,
-                    (None, Some(module)) => self.token_agent(&*module)?,
-                    (None, None) => return Err(unsupported("ssh-agent", capability)),
+                let agent = match access {
+                    Access::KeyFile(key) => self.ssh_agent(&key)?,
+                    Access::Module(module) => self.token_agent(&*module)?,
+                    Access::Card(..) | Access::Locator(_) => {
+                        return Err(unsupported("ssh-agent", capability));
+                    }
                 };
                 asking(agent.socket(), agent.clone())
             }
-            SshAgent::GpgAgent => match (access.file, access.card) {
-                (Some(key), _) => {
+            SshAgent::GpgAgent => match access {
+                Access::KeyFile(key) => {
                     let home = self.home(&key)?;
                     asking(&home.ssh_socket()?, home)
                 }
-                (None, Some(_)) => {
+                Access::Card(..) => {
                     let home = self.card_home(case, store)?;
                     let workload = asking(&home.home.ssh_socket()?, home.clone())?;
                     let metered = |handle| gnupg::key_home::metered(handle, case, &home);
@@ -252,7 +254,7 @@ impl Agents {
                         ..workload
                     })
                 }
-                (None, None) => Err(unsupported("gpg-agent", capability)),
+                Access::Module(_) | Access::Locator(_) => Err(unsupported("gpg-agent", capability)),
             },
         }
     }

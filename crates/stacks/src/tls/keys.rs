@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::tls::servers::{Identity, Installed, ServerError, TokenWay, Tracing};
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Error, Operation, StoreIdentity};
-use keymark_stores::access::Certificate;
+use keymark_stores::access::{Access, Certificate};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::tpm2_pkcs11;
 use keymark_stores::store::{KeyStore, unsupported};
@@ -66,12 +66,13 @@ impl Keys {
             operation: Operation::Sign,
         };
         let key = self.store.key(capability)?;
-        let access = self.store.access(&key)?;
-        if let Some(key) = access.file {
-            return Identity::in_file(&key);
-        }
-        let module = access.module;
-        let module = module.ok_or_else(|| unsupported("a TLS server", capability))?;
+        let module = match self.store.access(&key)? {
+            Access::KeyFile(key) => return Identity::in_file(&key),
+            Access::Module(module) => module,
+            Access::Card(..) | Access::Locator(_) => {
+                return Err(unsupported("a TLS server", capability).into());
+            }
+        };
         let key = module.program_key(Certificate::NotNeeded)?;
         tpm2_pkcs11::check_server(key.module())?;
         let key = key.naming_one()?;

@@ -88,7 +88,7 @@ fn exported(database: &Path) -> Result<Vec<u8>, Failure> {
         "--homedir",
     ]);
     // keyboxd goes on after gpg has ended, and ends with the step.
-    let step = program::Step::start()?;
+    let step = program::ProgramRun::start()?;
     let done = step.run(command.arg(place.path()), program::WORK, KEYRING)?;
     Ok(done.stdout)
 }

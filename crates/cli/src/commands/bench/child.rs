@@ -53,7 +53,8 @@ impl ForwardedSignals {
         }
     }
 
-    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it at once.
+    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it
+    /// at once.
     fn run(&mut self, command: &mut Command) -> std::io::Result<ExitStatus> {
         let mut child = command.spawn()?;
         let process = Process::of(child.id());
@@ -125,7 +126,7 @@ impl Program {
     fn record(&self, archive: &Path, place: &Path) -> Result<Option<Record>, Failure> {
         let mut export = Command::new(&self.path);
         export.args(["export", "last", "--format", "json", "--archive"]);
-        let step = program::Step::start();
+        let step = program::ProgramRun::start();
         let output = step.and_then(|step| step.run(export.arg(archive), program::WORK, RECORD));
         let output = output.map_err(|error| format!("{}: {error}", self.path.display()))?;
         if !output.status.success() {

@@ -65,7 +65,7 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
         address: server.process.address,
         path: server.path(),
         authority: authority.unwrap_or_default(),
-        processes: (server.process.processes()?)
+        processes: (server.process.processes())
             .iter()
             .map(|process| process.number)
             .collect(),

@@ -8,7 +8,7 @@ mod safety;
 use std::process::{Child, Command, Output, Stdio};
 
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_testkit::pcscd::CardInReader;
 use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::waiting::{found, until};
@@ -26,7 +26,7 @@ struct CardPlace {
 }
 
 impl CardPlace {
-    fn with(card: Reader) -> Self {
+    fn with(card: CardReader) -> Self {
         Self {
             place: Place::new(KEYMARK),
             reader: CardInReader::new(card),

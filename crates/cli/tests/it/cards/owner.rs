@@ -11,7 +11,7 @@ use keymark_stacks::gnupg::testing::LoadedCard;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_testkit::place::{ended, objects, said, text};
 use keymark_testkit::{assert_says, assert_silent};
 
@@ -19,7 +19,7 @@ use super::CardPlace;
 use super::home::Owner;
 
 /// A home of GnuPG's with a key, and a card that holds the same.
-fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
+fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, CardReader) {
     let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
     let cards = VirtualCards::new(CardMaker::virtual_card(), Run::new(0));
     let card = homes.loaded_card(&cards, algorithm.parse().unwrap());
@@ -27,7 +27,7 @@ fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
     (homes, plain, reader)
 }
 
-pub(super) fn owner() -> (GnupgHomes, Arc<KeyHome>, Reader) {
+pub(super) fn owner() -> (GnupgHomes, Arc<KeyHome>, CardReader) {
     owner_of("cv25519")
 }
 
@@ -57,7 +57,7 @@ impl CardPlace {
 }
 
 /// Has the card take commands that need the admin PIN.
-fn as_admin(reader: &Reader, commands: &[&[u8]]) {
+fn as_admin(reader: &CardReader, commands: &[&[u8]]) {
     let mut connection = reader.connect();
     let select: &[u8] = &[0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1];
     let verify = [&[0, 0x20, 0, 0x83, 8][..], b"12345678"].concat();
@@ -221,7 +221,7 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     let change = [&[0, 0x24, 0, 0x81, 12][..], b"123456654321"].concat();
     as_admin(&other, &[&change]);
     let now = Arc::new(AtomicBool::new(false));
-    let card = Reader::new(Box::new(Swapped {
+    let card = CardReader::new(Box::new(Swapped {
         cards: [wanted, other.remove().unwrap()],
         at_next_select: Arc::clone(&now),
         swapped: false,

@@ -1,4 +1,4 @@
-//! One device for all who use it, in its own time. Times are compared with each other and with the device's;
+//! A twin is one device for all its users, in its own time. Times are compared with each other and with the device's;
 //! how exactly they are kept is a figure of `make overhead`.
 
 use std::process::Command;
@@ -16,7 +16,7 @@ fn begins(operations: &[Operation]) -> u64 {
         .unwrap()
 }
 
-/// That it takes so long, in one of three tries: a shared machine may stand still for some tenths of a second, and a device
+/// Asserts a duration in one of three tries: a shared machine may stand still for some tenths of a second, and a device
 /// that took longer would do so each time.
 fn assert_takes(range: std::ops::Range<u64>, what: &str, mut took: impl FnMut() -> u64) {
     let mut tries = vec![took()];
@@ -57,7 +57,6 @@ fn all_threads_and_processes_share_one_device() {
     }
 }
 
-/// Of SoftHSM2 alone, such a run fails: one of the processes finds no token.
 #[test]
 fn processes_can_log_in_at_the_same_time() {
     let world = World::new().twin(20);
@@ -101,7 +100,6 @@ fn who_has_been_served_waits_for_those_who_came_meanwhile() {
     }
 }
 
-/// One works, another that waits is stopped, and a third comes after it.
 #[test]
 fn one_who_is_stopped_in_the_queue_holds_nobody_up() {
     let world = World::new().twin(700);

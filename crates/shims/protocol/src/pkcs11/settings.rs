@@ -1,4 +1,4 @@
-//! How the library is told what to do: by variables of the environment, or by a file.
+//! Settings of the library: variables of the environment, or by a file.
 //!
 //! Programs that clear their environment (servers, agents) load the library by a path of its own, a symbolic
 //! link, beside which its settings stand: `/place/module.so` has them in `/place/module.so.toml`. A variable
@@ -21,7 +21,7 @@ pub const TWIN: &str = "KEYMARK_PKCS11_TWIN";
 /// The file by which all that use one twin share it.
 pub const DEVICE: &str = "KEYMARK_PKCS11_DEVICE";
 
-/// What a settings file says.
+/// Content of a settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -49,10 +49,10 @@ pub struct TwinSettings {
     /// user's files of a login session are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<PathBuf>,
-    /// How many operations it does at a time, from 1 to [`MOST_LANES`].
+    /// Number of operations it does at a time, from 1 to [`MOST_LANES`].
     #[serde(default = "one")]
     pub lanes: u16,
-    /// What service times that vary are drawn with.
+    /// Seed of service times that vary.
     #[serde(default = "one")]
     pub seed: u64,
 }
@@ -76,7 +76,7 @@ fn one<T: From<u8>>() -> T {
 }
 
 impl Settings {
-    /// Where the settings of a library stand that is loaded by that path.
+    /// Returns the path of the settings of a library that is loaded by that path.
     pub fn beside(library: &Path) -> PathBuf {
         let mut path = library.as_os_str().to_owned();
         path.push(".toml");

@@ -21,7 +21,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 use super::running::Running;
 use super::signers::{Certified, failed};
-use super::{Found, Means, RELIC, ServiceKind};
+use super::{Found, RELIC, ServiceKind, StartContext};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -62,21 +62,23 @@ enum KeyAccess {
 }
 
 impl KeyAccess {
-    fn of(case: &Case, means: &Means<'_>, access: Access) -> Result<Self, Error> {
-        if let Some(file) = &access.file {
-            let pem = private_key(file)?.private_key_to_pem_pkcs8();
-            return Ok(Self::File(pem.map_err(failed)?));
+    fn of(case: &Case, means: &StartContext<'_>, access: Access) -> Result<Self, Error> {
+        match access {
+            Access::KeyFile(file) => {
+                let pem = private_key(&file)?.private_key_to_pem_pkcs8();
+                Ok(Self::File(pem.map_err(failed)?))
+            }
+            Access::Card(card, _) => {
+                let home = means.homes()?;
+                let home = home.home_of(case, means.keys.store().as_ref())?;
+                Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?))
+            }
+            Access::Module(module) => {
+                let key = module.program_key(Certificate::NotNeeded)?;
+                Ok(Self::Token(Box::new(key)))
+            }
+            Access::Locator(_) => Err(unsupported("relic", case.capability())),
         }
-        if let Some((card, _)) = &access.card {
-            let home = means.homes()?;
-            let home = home.home_of(case, means.keys.store().as_ref())?;
-            return Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?));
-        }
-        let module = access
-            .module
-            .ok_or_else(|| unsupported("relic", case.capability()))?;
-        let key = module.program_key(Certificate::NotNeeded)?;
-        Ok(Self::Token(Box::new(key)))
     }
 }
 
@@ -89,7 +91,7 @@ struct Certificates {
 }
 
 impl Certificates {
-    fn of(case: &Case, means: &Means<'_>, key: &KeyRef) -> Result<Self, Error> {
+    fn of(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Self, Error> {
         let public = means.keys.store().public_key(key)?.spki_der();
         let public = public.and_then(|der| PKey::public_key_from_der(&der));
         let public = public.map_err(failed)?;
@@ -126,7 +128,7 @@ impl Certificates {
     }
 }
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
     let capability = case.capability();
     if !is_known_to_programs(case.algorithm.family()) {
         return Err(unsupported("relic", capability));
@@ -134,7 +136,7 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let key = means.keys.store().key(capability)?;
     let access = means.keys.store().access(&key)?;
     let rsa = matches!(case.algorithm.family(), Family::Rsa(_));
-    if access.card.is_some() && !rsa {
+    if matches!(access, Access::Card(..)) && !rsa {
         return Err(Error::call(
             "starting relic",
             "on cards it signs with RSA keys alone",

@@ -76,7 +76,7 @@ pub enum Impossible {
     NoDhParameters(String),
     /// What a configuration file cannot say.
     #[error("{what} cannot be in a configuration: {path:?} has characters with a meaning there")]
-    Unspeakable {
+    PathNotRepresentable {
         /// What it is.
         what: &'static str,
         /// As it was given.

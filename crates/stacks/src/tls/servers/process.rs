@@ -5,13 +5,12 @@
 
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::{Clock, During as _, Error, MonotonicClock};
-use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
 use nix::sys::signal::Signal;
@@ -28,7 +27,6 @@ pub(crate) struct Running {
     child: Child,
     /// None when it had ended before it was looked at.
     master: Option<Process>,
-    directory: PathBuf,
     /// Those that were seen, since a worker without its master is nobody's child.
     seen: Mutex<Vec<Process>>,
     /// Ends what is left, also when keymark is killed.
@@ -56,11 +54,10 @@ impl Running {
         let running = Self {
             master: Process::of(child.id()),
             child,
-            directory: directory.to_owned(),
             seen: Mutex::default(),
             watchdog,
         };
-        running.look()?;
+        running.look();
         Ok(running)
     }
 
@@ -72,18 +69,17 @@ impl Running {
         }
     }
 
-    /// The processes that live now. New ones are taken down, so that they end with the private directory at the latest.
-    pub(crate) fn look(&self) -> Result<Vec<Process>, Error> {
+    /// The processes that live now.
+    pub(crate) fn look(&self) -> Vec<Process> {
         let now = self.family();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for process in &now {
             if !seen.contains(process) {
-                private_dir::record(&self.directory, process.number)?;
                 seen.push(*process);
             }
         }
         seen.retain(|process| process.lives());
-        Ok(seen.clone())
+        seen.clone()
     }
 
     /// How it has ended, if it has.
@@ -97,14 +93,14 @@ impl Running {
     }
 
     /// What all of them have spent, children that have ended and were waited for included.
-    pub(crate) fn processor_time(&self) -> Result<Duration, Error> {
+    pub(crate) fn processor_time(&self) -> Duration {
         // One that has ended meanwhile is in its parent's account.
-        Ok(self.look()?.into_iter().filter_map(Process::spent).sum())
+        self.look().into_iter().filter_map(Process::spent).sum()
     }
 
     /// Ends them: by a word to the master first.
     pub(crate) fn stop(&mut self) {
-        let _ = self.look();
+        self.look();
         let mut left = self
             .seen
             .lock()
@@ -200,7 +196,7 @@ mod tests {
             crate::tls::servers::log::read(&log).contains("done")
         });
         assert!(done);
-        let time = running.processor_time().unwrap();
+        let time = running.processor_time();
         assert!(time >= TICK, "{time:?}");
     }
 
@@ -250,10 +246,8 @@ mod tests {
             crate::tls::servers::log::read(&log).contains("ready")
         });
         assert!(ready);
-        let processes = running.look().unwrap();
+        let processes = running.look();
         assert!(processes.len() >= 2, "{processes:?}");
-        let record = fs::read_to_string(directory.path().join("processes")).unwrap();
-        assert!(record.lines().count() >= 2, "{record}");
         drop(running);
         assert!(processes.iter().all(|process| !process.lives()));
     }

@@ -294,36 +294,26 @@ impl Served {
                 Err(_) => std::thread::sleep(STEP),
             }
         }
-        // Workers that are there by now are taken down.
-        served.processes()?;
+        // Workers that are there by now are seen.
+        served.processes();
         Ok(served)
     }
 
     /// Its processes that live now, the master first.
-    ///
-    /// # Errors
-    /// When those that are new cannot be taken down.
-    pub fn processes(&self) -> Result<Vec<Process>, Error> {
+    pub fn processes(&self) -> Vec<Process> {
         self.running.look()
     }
 
     /// Processor time of all its processes since they were started, in steps of 10 ms.
-    ///
-    /// # Errors
-    /// When its processes cannot be taken down.
-    pub fn cpu_time(&self) -> Result<Duration, Error> {
+    pub fn cpu_time(&self) -> Duration {
         self.running.processor_time()
     }
 
     /// Kills it and its workers, as an accident would.
-    ///
-    /// # Errors
-    /// When its processes cannot be taken down.
-    pub fn kill(&self) -> Result<(), Error> {
-        for process in self.processes()? {
+    pub fn kill(&self) {
+        for process in self.processes() {
             process.signal(Signal::SIGKILL);
         }
-        Ok(())
     }
 
     fn ended(&mut self) -> Option<String> {

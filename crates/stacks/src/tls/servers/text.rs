@@ -47,7 +47,7 @@ pub(crate) fn plain<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, I
 fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p str, Impossible> {
     let means_something = |letter: char| letter.is_control() || special.contains(letter);
     let text = path.to_str().filter(|path| !path.contains(means_something));
-    text.ok_or_else(|| Impossible::Unspeakable {
+    text.ok_or_else(|| Impossible::PathNotRepresentable {
         what,
         path: path.to_string_lossy().into_owned(),
     })

@@ -15,7 +15,7 @@ use keymark_bench::{During as _, Error};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace;
 use keymark_stores::pkcs11::ProgramKey;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;

@@ -14,7 +14,7 @@ use nix::unistd::{Gid, Group, Uid, User, geteuid};
 /// Debian's user for web servers, others' ones, and the one that owns nothing.
 const USERS: [&str; 4] = ["www-data", "apache", "http", "nobody"];
 /// Of a private directory, and not for others: PINs, and what the directory is known by.
-const KEPT: [&str; 3] = [private_dir::PIN_FILE, "lock", "processes"];
+const KEPT: [&str; 2] = [private_dir::PIN_FILE, private_dir::TAG];
 
 /// A user without rights.
 #[derive(Debug, Clone, PartialEq, Eq)]

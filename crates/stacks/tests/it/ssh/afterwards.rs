@@ -61,5 +61,4 @@ fn an_agent_ends_when_keymark_is_killed() {
     victim.kill().unwrap();
     victim.wait().unwrap();
     until("the agent is gone", || naming(dir.path()) == 0);
-    assert!(!socket.exists(), "the agent has tidied up");
 }
