@@ -201,17 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_found_by_their_whole_name() {
-        let cpuinfo = "model\t\t: 2\nmodel name\t: AMD EPYC\nflags\t\t: fpu hypervisor lahf_lm\n";
-        assert_eq!(
-            field(cpuinfo, "model name", ':').as_deref(),
-            Some("AMD EPYC")
-        );
-        assert_eq!(field(cpuinfo, "model", ':').as_deref(), Some("2"));
-        assert_eq!(field(cpuinfo, "serial", ':'), None);
-    }
-
-    #[test]
     fn a_hypervisor_shows_in_the_cpu_flags() {
         let vendor =
             |path: &str| (path == "sys/class/dmi/id/sys_vendor").then(|| "QEMU".to_owned());

@@ -166,37 +166,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn bounds_are_those_of_the_table() {
-        let modulus = [
-            (1023, None),
-            (2047, Some(80)),
-            (3071, Some(112)),
-            (7680, Some(192)),
-            (15_360, Some(256)),
-        ];
-        for (length, expected) in modulus {
-            assert_eq!(
-                Table::nist().of_modulus(length).map(|strength| strength.0),
-                expected
-            );
-        }
-        let curves = [
-            (159, None),
-            (223, Some(80)),
-            (224, Some(112)),
-            (255, Some(112)),
-            (383, Some(128)),
-            (511, Some(192)),
-        ];
-        for (length, expected) in curves {
-            assert_eq!(
-                Table::nist().of_order(length).map(|strength| strength.0),
-                expected
-            );
-        }
-    }
-
     /// Table 2.2 and table 1.1 of TR-02102-1; the table made after the NSA's note has P-384 where NIST has P-256.
     #[test]
     fn tables_differ_where_their_documents_do() {

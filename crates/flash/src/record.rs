@@ -1,7 +1,7 @@
 //! Records in flash: how an object becomes programmed units, and back; and which record of each object counts.
 //!
 //! ```text
-//! small   code  ~code                      PIN counter, low bits of the signature counter, removal
+//! small   code  ~code                      PIN counter, low bits of the signature counter
 //! full    code  ~code  high  ~high         whole signature counter
 //! long    code  ~code  crc32(code, value)  value
 //! ```
@@ -42,7 +42,6 @@ const LONG: [ObjectId; 9] = [
 const COUNTER_LOW: u16 = 10;
 const COUNTER_FULL: u16 = 11;
 const PIN_ERRORS: u16 = 12;
-const REMOVED: u16 = 13;
 
 /// What a record says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +54,6 @@ pub(crate) enum Content {
     CounterFull(u32),
     /// Wrong tries.
     PinErrors(u8),
-    /// The object is no more.
-    Removed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,12 +147,6 @@ pub(crate) fn encode(
     let code = kind << LOW_BITS | value.len() as u16;
     let check = crc32(&[&pair(code), value]);
     encoded(code, &[&check.to_le_bytes(), value], unit)
-}
-
-/// The record that says that `object` is no more.
-pub(crate) fn encode_removed(object: ObjectId, unit: usize) -> Vec<u8> {
-    let which = position(&LONG, object).unwrap_or(LOW_MASK);
-    encoded(REMOVED << LOW_BITS | which, &[], unit)
 }
 
 fn encode_full(count: u32, unit: usize) -> Vec<u8> {
@@ -260,11 +251,6 @@ fn described(code: u16, address: usize, unit: usize) -> Option<FlashRecord> {
             let object = *ObjectId::PIN_COUNTERS.get(usize::from(value >> 8))?;
             record(object, Content::PinErrors(value as u8), small_bytes(unit))
         }
-        REMOVED => record(
-            *LONG.get(usize::from(value))?,
-            Content::Removed,
-            small_bytes(unit),
-        ),
         _ => None,
     }
 }
@@ -286,7 +272,7 @@ fn checked(flash: &Flash, mut record: FlashRecord, end: usize) -> Result<FlashRe
             let high = u32::from(high.unwrap_or_default());
             record.content = Content::CounterFull(high << LOW_BITS | low);
         }
-        Content::CounterLow(_) | Content::PinErrors(_) | Content::Removed => {}
+        Content::CounterLow(_) | Content::PinErrors(_) => {}
     }
     Ok(record)
 }
@@ -310,18 +296,13 @@ impl Catalog {
                 self.count = count;
                 self.high = Some(record.address);
             }
-            Content::Value(_) | Content::PinErrors(_) | Content::Removed => {}
+            Content::Value(_) | Content::PinErrors(_) => {}
         }
         let old = self.live.insert(record.object, record);
         old.filter(|old| matches!(old.content, Content::Value(_)))
     }
 
-    /// Drops an object whose record was wiped.
-    pub(crate) fn forget(&mut self, object: ObjectId) {
-        self.live.remove(&object);
-    }
-
-    /// The record an object has, or that says that it has none.
+    /// Returns the live record of an object.
     pub(crate) fn record(&self, object: ObjectId) -> Option<FlashRecord> {
         self.live.get(&object).copied()
     }
@@ -338,15 +319,6 @@ impl Catalog {
     /// Live records in order of object.
     pub(crate) fn records(&self) -> impl Iterator<Item = &FlashRecord> {
         self.live.values()
-    }
-
-    /// Objects that have a value.
-    pub(crate) fn objects(&self) -> Vec<ObjectId> {
-        self.live
-            .values()
-            .filter(|record| record.content != Content::Removed)
-            .map(|r| r.object)
-            .collect()
     }
 
     /// The record that sets an object; value checked before.
@@ -379,7 +351,7 @@ impl Catalog {
                 Some(flash.read(start..start + length)?.to_vec())
             }
             Content::PinErrors(errors) => Some(vec![errors]),
-            Content::CounterLow(_) | Content::CounterFull(_) | Content::Removed => None,
+            Content::CounterLow(_) | Content::CounterFull(_) => None,
         })
     }
 
@@ -422,7 +394,7 @@ mod tests {
             write(
                 &mut flash,
                 0,
-                &[key, low, full, pin, encode_removed(ObjectId::Url, unit)].concat(),
+                &[key, low, full, pin].concat(),
             )
             .unwrap();
             let (mut at, mut contents) = (0, Vec::new());
@@ -439,7 +411,6 @@ mod tests {
                     Content::CounterFull(0x0012_4000),
                 ),
                 (ObjectId::AdminPinErrors, Content::PinErrors(3)),
-                (ObjectId::Url, Content::Removed),
             ];
             assert_eq!(contents, expected);
         }

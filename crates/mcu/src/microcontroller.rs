@@ -459,19 +459,6 @@ mod tests {
     }
 
     #[test]
-    fn another_clock_is_part_of_the_name() {
-        assert_eq!(
-            Microcontroller::find("stm32l432@80").unwrap().name,
-            "stm32l432"
-        );
-        let slow = Microcontroller::find("stm32l432@48").unwrap();
-        assert_eq!(
-            (slow.name.as_str(), slow.clock),
-            ("stm32l432@48", Megahertz(48))
-        );
-    }
-
-    #[test]
     fn nonsense_is_refused_with_a_reason() {
         let text = SHIPPED.get_file("stm32f103.toml").unwrap();
         let text = text.contents_utf8().unwrap();

@@ -208,12 +208,4 @@ mod tests {
         }
         assert!(!is_wanted(&[occupied(scdaemon())], &Wish::Software, &[]));
     }
-
-    #[test]
-    fn cards_are_named_as_everywhere() {
-        let aid = "D276000124010304FF4B245E25D20000";
-        assert_eq!(name(aid).as_deref(), Some("ff4b:245e25d2"));
-        assert_eq!(name("D276000124010304"), None);
-        assert_eq!(name("A000000308"), None, "another application");
-    }
 }

@@ -18,20 +18,3 @@ pub(crate) fn written(template: &impl Template, comments: Comments) -> Result<St
     let lines = lines.filter(|line| comments == Comments::Written || !line.starts_with('#'));
     Ok(lines.map(|line| format!("{line}\n")).collect())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reasons_are_written_for_people_alone() {
-        #[derive(Template)]
-        #[template(source = "\n# it has to be\na on\n\n# and never b\n", ext = "txt")]
-        struct Lines;
-        assert_eq!(written(&Lines, Comments::Left).unwrap(), "a on\n");
-        assert_eq!(
-            written(&Lines, Comments::Written).unwrap(),
-            "# it has to be\na on\n# and never b\n"
-        );
-    }
-}

@@ -201,60 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn shipped_hsms_and_tpms_have_the_times_of_their_sources() {
-        let published = include_str!("../../../../data/sources/tokens-tpm-javacard.csv");
-        for (device, algorithm, operation, source) in [
-            (
-                "tpm-stm",
-                "rsa2048",
-                Operation::Sign,
-                "TPM 2.0 STM  fw 73.4.17568.4452,tpm,RSA-2048,sign RSASSA,",
-            ),
-            (
-                "tpm-nuvoton",
-                "nistp384",
-                Operation::Sign,
-                "fw 7.2.0.1,tpm,EC P-384,sign ECDSA,",
-            ),
-            (
-                "tpm-intel",
-                "rsa1024",
-                Operation::Decrypt,
-                "fw 302.12.0.0,tpm,RSA-1024,decrypt RSAES (PKCS1v1.5),",
-            ),
-            (
-                "jcop4-j3r180",
-                "nistp521",
-                Operation::Decrypt,
-                "J3R180 SECID P71,smartcard,EC-521,ecdh,",
-            ),
-            (
-                "nitrokey-hsm-vendor",
-                "rsa2048",
-                Operation::Sign,
-                ",RSA-2048,\"sign, hash off-card\",",
-            ),
-        ] {
-            let (_, row) = published.split_once(source).unwrap();
-            let figure: f64 = row.split(',').next().unwrap().parse().unwrap();
-            let milliseconds = match row.split(',').nth(1).unwrap() {
-                "per-minute" => 60_000.0 / figure,
-                _ => figure,
-            };
-            let profile = Profile::find(device).unwrap();
-            assert_eq!(profile.store, ProfileStore::Pkcs11);
-            let service = profile
-                .service(algorithm.parse().unwrap(), operation)
-                .unwrap();
-            let taken = service.time.mean().as_secs_f64() * 1e3;
-            assert!(
-                (taken - milliseconds).abs() < 0.001,
-                "{device}: {taken} {milliseconds}"
-            );
-        }
-    }
-
-    #[test]
     fn shipped_cards_sign_with_rsa_in_the_time_that_they_decrypt_in() {
         let shipped = Profile::shipped().unwrap().into_iter();
         for profile in shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard) {

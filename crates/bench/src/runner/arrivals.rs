@@ -187,31 +187,6 @@ mod tests {
     }
 
     #[test]
-    fn a_residual_pause_is_a_third_of_the_longest_on_average() {
-        let longest = Duration::from_secs(5);
-        let first = |user| Thoughts::new(1, user).first(longest).as_secs_f64();
-        let mean = (0..4000).map(first).sum::<f64>() / 4000.0;
-        assert!((mean - 5.0 / 3.0).abs() < 0.06, "{mean}");
-    }
-
-    #[test]
-    fn streams_together_have_the_rate_and_its_spread() {
-        let within = |due: &Duration| *due < Duration::from_secs(10);
-        let times = |stream| Poisson::new(1000.0 / 3.0, 9, stream).take_while(within);
-        let all: Vec<Duration> = (0..3).flat_map(times).collect();
-        assert!(all.len().abs_diff(10_000) < 400, "{}", all.len());
-        let mut counts = [0_u32; 100];
-        for time in &all {
-            counts[time.as_millis() as usize / 100] += 1;
-        }
-        let spread = counts
-            .iter()
-            .map(|count| (f64::from(*count) - 100.0).powi(2));
-        let index = spread.sum::<f64>() / 100.0 / 100.0;
-        assert!((0.6..1.5).contains(&index), "{index}");
-    }
-
-    #[test]
     fn what_is_due_is_counted_from_the_next_on() {
         let mut arrivals = Poisson::new(1000.0, 3, 0);
         let times: Vec<Duration> = arrivals.clone().take(500).collect();

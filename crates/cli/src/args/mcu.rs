@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::plot::PictureFile;
 use crate::parts;
 use clap::{Args, Subcommand};
-use keymark_flash::design::DesignKind;
 use keymark_flash::workload::Workload;
 use keymark_mcu::kernel::{Kernel, Options};
 use keymark_mcu::microcontroller::Core;
@@ -311,21 +310,13 @@ pub struct StorageArguments {
     #[arg(long, value_name = "NAME,…")]
     pub geometry: Vec<String>,
 
-    /// separate-pages (Gnuk's), log-forced-collection or log-zeroing [default: all]
-    #[arg(long, value_name = "NAME,…")]
-    pub design: Vec<DesignKind>,
-
-    /// signatures, pin-counters, key-replacement, certificate-update or mixed
-    #[arg(long, value_name = "NAME,…", default_value = "signatures,mixed")]
+    /// Use of the token
+    #[arg(
+        long,
+        value_name = "signatures|mixed",
+        default_value = "signatures,mixed"
+    )]
     pub workload: Vec<Workload>,
-
-    /// Writes to simulate [default: until figures are long-term, mostly 300000 or more]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub operations: Option<u64>,
-
-    /// Seed of workload and values
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
 
     /// One JSON object for each row
     #[arg(long)]

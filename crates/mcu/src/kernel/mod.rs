@@ -230,22 +230,4 @@ mod tests {
                 .contains("umaal")
         );
     }
-
-    #[test]
-    fn umaal_needs_the_dsp_extension() {
-        let options = Options::for_core(Core::CortexM4);
-        assert!(options.problem(Core::CortexM4).is_none());
-        assert!(options.problem(Core::CortexM3).unwrap().contains("UMAAL"));
-        assert!(
-            Options::for_core(Core::CortexM3)
-                .problem(Core::CortexM3)
-                .is_none()
-        );
-    }
-
-    #[test]
-    fn gnupg_s_name_of_the_curve_is_understood() {
-        assert_eq!("cv25519".parse(), Ok(Kernel::X25519));
-        assert!("rsa1024".parse::<Kernel>().is_err());
-    }
 }

@@ -41,8 +41,3 @@ fn a_program_with_floats_and_exceptions_does_the_same_as_in_qemu() {
         }
     }
 }
-
-#[test]
-fn floats_make_no_operation_larger() {
-    assert_eq!(size_of::<Effect>(), 12);
-}

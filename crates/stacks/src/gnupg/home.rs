@@ -292,19 +292,3 @@ pub(super) fn copy_public_keys(from: &Home, to: &Path) -> Result<(), Error> {
 pub(super) fn unescaped(path: &str) -> String {
     path.replace("%3a", ":").replace("%25", "%")
 }
-
-#[cfg(test)]
-mod tests {
-    use keymark_testkit::assert_says;
-
-    use super::*;
-
-    #[test]
-    fn a_path_too_long_for_a_socket_is_refused_at_once() {
-        let gnupg = Gnupg::find(None).unwrap();
-        let error =
-            Home::new(&gnupg, PathBuf::from(format!("/tmp/{}", "x".repeat(90)))).unwrap_err();
-        let text = error.to_string();
-        assert_says(&text, ["107", "TMPDIR"]);
-    }
-}

@@ -93,18 +93,6 @@ mod tests {
     }
 
     #[test]
-    fn status_lines_stand_among_others() {
-        let text = "gpg: words\n[GNUPG:] SESSION_KEY 9:00FF\n[GNUPG:] DECRYPTION_OKAY\n";
-        assert!(has(text, "DECRYPTION_OKAY") && !has(text, "GOODSIG"));
-        assert_eq!(status_lines(text).next().unwrap().1, "9:00FF");
-        assert_eq!(
-            complaint("[GNUPG:] ERROR key_generate 1\ngpg: agent_genkey failed\n"),
-            "ERROR key_generate 1 (gpg: agent_genkey failed)"
-        );
-        assert_eq!(complaint(""), "no reason given");
-    }
-
-    #[test]
     fn configuration_is_found_by_its_whole_name() {
         let config = "cfg:pubkeyname:RSA\ncfg:pubkey:1;16\ncfg:version:2.2.40\n";
         assert_eq!(configured(config, "pubkey"), Some("1;16"));

@@ -178,37 +178,4 @@ mod tests {
             assert_eq!(OpenSslBuild::read(other), None);
         }
     }
-
-    #[test]
-    fn what_is_missing_names_the_package_that_brings_it() {
-        let build = OpenSslBuild {
-            version: Version::read("3.0.19").unwrap(),
-            engines: Some("/e".into()),
-            providers: None,
-        };
-        let missing = |way| build.get(way).unwrap_err().to_string();
-        let engine = missing(TokenWay::Engine);
-        assert_says(
-            &engine,
-            ["there is no /e/pkcs11.so", "libengine-pkcs11-openssl"],
-        );
-        let provider = missing(TokenWay::Provider);
-        assert_says(
-            &provider,
-            ["3.0.19 has no place", "install pkcs11-provider"],
-        );
-        assert_eq!(build.usual_way(), TokenWay::Engine);
-    }
-
-    #[test]
-    fn a_missing_program_names_the_command_that_brings_it() {
-        let error = OpenSsl::find(Some(Path::new("/nonexistent")))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("openssl is missing here: not in /nonexistent")
-                && error.contains("apt-get install openssl"),
-            "{error}"
-        );
-    }
 }

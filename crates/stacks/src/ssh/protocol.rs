@@ -385,27 +385,4 @@ mod tests {
             "{error}"
         );
     }
-
-    #[test]
-    fn an_answer_that_cannot_be_is_an_error() {
-        const CASES: [(&[&[u8]], usize, &str); 7] = [
-            (&[b"\0\0\0\x01\x06"], 64, "message 6, not 14"),
-            (&[b"\0\0\0\0\x0e"], 64, "an answer of 4 bytes"),
-            (&[b"\0\0\0\x03\x0eab"], 6, "an answer of 7 bytes"),
-            (&[b"\xff\xff\xff\xff\x0e"], 64, "an answer of"),
-            (&[b"\0\0\0\x01\x0eab"], 64, "an answer of 5 bytes"),
-            (&[b"\0\0\0\x03"], 64, "does not answer"),
-            (&[], 64, "does not answer"),
-        ];
-        for (answer, room, expected) in CASES {
-            let error = asked(answer, room).unwrap_err();
-            assert_says(&error, [expected]);
-        }
-    }
-
-    #[test]
-    fn where_nobody_listens_is_an_error() {
-        let error = Connection::open(Path::new("/nonexistent")).unwrap_err();
-        assert!(error.to_string().starts_with("connect /nonexistent"));
-    }
 }
