@@ -25,7 +25,7 @@ impl Timestamp {
     }
 }
 
-/// As records have it: 584 years fit.
+/// Returns the duration in nanoseconds, as records have it: 584 years fit.
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -147,7 +147,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// What the harness itself costs, measured at the start of a run.
+/// Cost of the harness itself, measured at the start of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Harness {

@@ -1,4 +1,4 @@
-//! Where the time of an operation went, as measured on the way and not by subtraction.
+//! Parts of an operation's time, measured during it and not by subtraction.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -94,7 +94,7 @@ impl PartSums {
         }
     }
 
-    /// Of the warm-up only the verification of a PIN counts, which does not come again.
+    /// Keeps only the verification of a PIN, which does not come again after the warm-up.
     pub fn of_warm_up(mut self) -> Self {
         self.0.retain(|part, _| *part == Part::Verify);
         self

@@ -11,7 +11,7 @@ pub const KEY_HEADER_BYTES: usize = 64;
 /// Largest value of the digital-signature counter: three bytes (OpenPGP card 3.4, tag 93).
 pub const MAX_SIGNATURE_COUNT: u32 = 0x00ff_ffff;
 
-/// One object of an OpenPGP token; tags are those of OpenPGP card 3.4.
+/// Object of an OpenPGP token; tags are those of OpenPGP card 3.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum ObjectId {

@@ -43,7 +43,7 @@ const COUNTER_LOW: u16 = 10;
 const COUNTER_FULL: u16 = 11;
 const PIN_ERRORS: u16 = 12;
 
-/// What a record says.
+/// Content of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A value of this many bytes follows.
@@ -64,11 +64,11 @@ pub(crate) struct FlashRecord {
     pub(crate) address: usize,
     /// Bytes it takes, padding included.
     pub(crate) bytes: usize,
-    /// Whether it was written to its end and not wiped since.
+    /// True if it was written to its end and not wiped since.
     pub(crate) whole: bool,
 }
 
-/// What stands at an address.
+/// Content at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// An erased unit.
@@ -114,7 +114,7 @@ fn read_pair(bytes: &[u8]) -> Option<u16> {
     (code == !complement).then_some(code)
 }
 
-/// What says that, with these octets behind it.
+/// Encodes a code with the octets behind it.
 fn encoded(code: u16, behind: &[&[u8]], unit: usize) -> Vec<u8> {
     let mut bytes = [&pair(code), &behind.concat()[..]].concat();
     bytes.resize(bytes.len().next_multiple_of(unit), 0xff);
@@ -177,7 +177,7 @@ pub(crate) fn counter_bytes(count: u32) -> Vec<u8> {
     count.to_be_bytes()[1..].to_vec()
 }
 
-/// What stands at `address`, in a page that ends at `end`.
+/// Reads the content at `address`, in a page that ends at `end`.
 pub(crate) fn parse(flash: &Flash, address: usize, end: usize) -> Result<Parsed, FlashError> {
     let unit = flash.unit();
     let Some(first) = readable(flash, address, address + unit, end)? else {
@@ -277,7 +277,7 @@ fn checked(flash: &Flash, mut record: FlashRecord, end: usize) -> Result<FlashRe
     Ok(record)
 }
 
-/// Which record of each object counts, in RAM, from what a scan found.
+/// Live record of each object, in RAM, from a scan.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalog {
     live: BTreeMap<ObjectId, FlashRecord>,
@@ -307,7 +307,7 @@ impl Catalog {
         self.live.get(&object).copied()
     }
 
-    /// Whether the object would be lost with this record.
+    /// Returns true if the object would be lost with this record.
     pub(crate) fn needs(&self, record: &FlashRecord) -> bool {
         let high = record.object == ObjectId::SignatureCounter && self.high == Some(record.address);
         high || self
@@ -391,12 +391,7 @@ mod tests {
                 unit,
             );
             let pin = encode(ObjectId::AdminPinErrors, &[3], None, unit);
-            write(
-                &mut flash,
-                0,
-                &[key, low, full, pin].concat(),
-            )
-            .unwrap();
+            write(&mut flash, 0, &[key, low, full, pin].concat()).unwrap();
             let (mut at, mut contents) = (0, Vec::new());
             while let Parsed::Record(record) = parse(&flash, at, 1024).unwrap() {
                 assert!(record.whole);

@@ -17,22 +17,22 @@ pub struct Latency {
     pub worst: Duration,
 }
 
-/// What a simulation found.
+/// Result of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageResult {
     /// Name of the geometry.
     pub geometry: String,
-    /// How the objects were laid out.
+    /// Layout of the objects.
     pub design: DesignKind,
-    /// What the token was used for.
+    /// Use of the token.
     pub workload: Workload,
     /// Writes simulated.
     pub writes: u64,
-    /// Those that counted a signature.
+    /// Writes that counted a signature.
     pub signatures: u64,
-    /// At the typical times of the datasheet.
+    /// Latency at the typical times of the datasheet.
     pub latency_typical: Latency,
-    /// At its maximum times.
+    /// Latency at the maximum times of the datasheet.
     pub latency_maximum: Latency,
     /// Units programmed.
     pub programs: u64,
@@ -50,8 +50,8 @@ pub struct StorageResult {
 }
 
 impl StorageResult {
-    /// Whether the most worn sector was erased so often that mean, worst case and lifetime are those of
-    /// long use: in a log every sector has then been collected many times.
+    /// Returns true if the most worn sector was erased so often that mean, worst case and lifetime are those of long
+    /// use: in a log every sector has then been collected many times.
     pub const fn is_settled(&self) -> bool {
         self.most_worn_sector_erases >= SETTLED_ERASES
     }

@@ -16,16 +16,16 @@ use crate::timing::{
     Retired, Timing,
 };
 
-/// What a kernel would cost.
+/// Predicted cost of a kernel.
 #[derive(Debug, Clone)]
 pub struct Prediction {
     /// The part and the options.
     pub target: Target,
     /// The operation.
     pub kernel: Kernel,
-    /// Where the cycles of the whole operation went.
+    /// Cycles of the whole operation by cause.
     pub account: Account,
-    /// And those of its phases.
+    /// Cycles of its phases.
     pub phases: Vec<Phase>,
     /// Cycles of the operation with each assumption varied alone.
     pub variations: Vec<(Assumption, u64)>,
@@ -108,22 +108,22 @@ const STRETCH: u64 = 2_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Assumption(usize);
 
-struct Row {
+struct AssumptionRow {
     name: &'static str,
     /// About the part, not how it is set up.
     is_doubt: bool,
     vary: fn(&mut CoreTiming, &mut FlashTiming),
 }
 
-const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) -> Row {
-    Row {
+const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) -> AssumptionRow {
+    AssumptionRow {
         name,
         is_doubt: true,
         vary,
     }
 }
 
-const ROWS: [Row; 13] = [
+const ROWS: [AssumptionRow; 13] = [
     doubt("no early termination", |core, _| {
         if core.long_multiply == LongMultiply::EarlyTermination {
             core.long_multiply = LongMultiply::Worst;
@@ -163,7 +163,7 @@ const ROWS: [Row; 13] = [
             }
         }
     }),
-    Row {
+    AssumptionRow {
         name: "caches off",
         is_doubt: false,
         vary: |_, flash| (flash.instruction_cache, flash.data_cache) = (None, None),
@@ -177,12 +177,12 @@ const ROWS: [Row; 13] = [
 ];
 
 impl Assumption {
-    /// In words.
+    /// Returns the description of the assumption.
     pub const fn name(self) -> &'static str {
         ROWS[self.0].name
     }
 
-    /// Whether the band counts it. Caches switched off are no doubt about the part but another setting of it.
+    /// Returns true if the band counts it. Caches switched off are no doubt about the part but another setting of it.
     pub const fn is_doubt(self) -> bool {
         ROWS[self.0].is_doubt
     }

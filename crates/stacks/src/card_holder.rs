@@ -17,7 +17,7 @@ use crate::gnupg::assuan::Assuan;
 pub struct OccupiedReader {
     /// The reader's name.
     pub reader: String,
-    /// Who has the token.
+    /// Holder of the token.
     pub holder: Holder,
 }
 
@@ -38,7 +38,7 @@ pub enum Holder {
 }
 
 impl OccupiedReader {
-    /// What makes the token free.
+    /// Returns the advice that makes the token free.
     pub const fn advice(&self) -> &'static str {
         match self.holder {
             Holder::Scdaemon { .. } => {
@@ -49,7 +49,7 @@ impl OccupiedReader {
     }
 }
 
-/// Who has the tokens in these readers; nobody is disturbed by the question.
+/// Returns the holders of the tokens in these readers, without disturbing them.
 pub(crate) fn holders(readers: &[String]) -> Vec<OccupiedReader> {
     if readers.is_empty() {
         return Vec::new();
@@ -93,7 +93,7 @@ pub(crate) fn is_wanted(occupied: &[OccupiedReader], wish: &Wish, unknown: &[Str
     }
 }
 
-/// Whether a name may be that of a card: a serial number is that of one or not, a product may be any.
+/// Returns true if a name may be that of a card: a serial number is that of one or not, a product may be any.
 fn may_be(holder: &Holder, name: &str) -> bool {
     let is_serial = name.len() >= 8 && name.bytes().all(|b| b == b':' || b.is_ascii_hexdigit());
     match holder {
@@ -123,7 +123,7 @@ pub(crate) fn ask_for<L>(user: &User, look: impl Fn() -> Option<L>) -> Option<(L
     Some((free, borrowed))
 }
 
-/// How long each answer is waited for: a scdaemon that hangs is the owner's to end, not keymark's to wait for.
+/// Longest wait for an answer: a scdaemon that hangs is the owner's to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The owner's agent, whose scdaemon runs.

@@ -1,4 +1,4 @@
-//! What is here: devices, the stacks to them, and what is missing.
+//! Inventory: devices, the stacks to them, and what is missing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub struct Found {
     pub ways: Vec<Way>,
 }
 
-/// What was found.
+/// Devices and stacks that were found.
 #[derive(Debug)]
 pub struct Inventory {
     /// In the order of the registry.

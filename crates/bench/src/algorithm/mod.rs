@@ -125,7 +125,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether a key of the algorithm can do the operation: one that signs can authenticate as well.
+    /// Returns true if a key of the algorithm can do the operation: one that signs can authenticate as well.
     pub fn has(self, operation: Operation) -> bool {
         let signs = operation == Operation::Authenticate;
         let same = if signs { Operation::Sign } else { operation };

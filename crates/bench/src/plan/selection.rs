@@ -1,4 +1,4 @@
-//! What the user asks for, and the cases that the offers allow of it.
+//! Selection by the user, and the cases that the offers allow.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ use crate::{
     StackName, Worker, admits,
 };
 
-/// Which algorithms are wanted.
+/// Algorithms that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AlgorithmChoice {
     /// These, by name; one that nothing here offers is an error.
@@ -21,28 +21,28 @@ pub enum AlgorithmChoice {
     Longest,
 }
 
-/// What the user asked for. An axis that is `None` was not named: everything on offer fits.
+/// Selection by the user. An axis that is `None` was not named: everything on offer fits.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    /// Which algorithms.
+    /// Algorithms that are wanted.
     pub algorithms: AlgorithmChoice,
-    /// Which operations.
+    /// Operations that are wanted.
     pub operations: Option<Vec<Operation>>,
-    /// Which devices.
+    /// Devices that are wanted.
     pub devices: Option<Vec<DeviceName>>,
     /// Through which stacks.
     pub stacks: Option<Vec<StackName>>,
-    /// By how many threads at a time.
+    /// Numbers of threads.
     pub concurrency: Vec<NonZeroU32>,
-    /// By how many processes at a time.
+    /// Numbers of processes.
     pub processes: Vec<NonZeroU32>,
-    /// When operations are started.
+    /// Pacing of operations.
     pub pacing: Pacing,
-    /// Of the parameters of stacks; where nothing is said of a dimension, its usual word.
+    /// Parameters of stacks; a dimension that is not named has its usual word.
     pub parameters: Vec<ParameterChoice>,
     /// Length of the message in bytes; each operation has its default.
     pub input_bytes: Option<u32>,
-    /// How often each case stands in the plan.
+    /// Number of copies of each case in the plan.
     pub replicas: NonZeroU32,
 }
 
@@ -64,7 +64,7 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Whether a device is among those that were asked for.
+    /// Returns true if a device is among those that were asked for.
     pub fn wants_device(&self, device: &DeviceName) -> bool {
         let named = self.devices.as_ref();
         named.is_none_or(|named| named.contains(device))
@@ -290,7 +290,8 @@ impl Selection {
     }
 }
 
-/// As in the published harnesses: crypto-bench decrypts 16 bytes, the timestamping table signs 40.
+/// Returns the length of inputs as in the published harnesses: crypto-bench decrypts 16 bytes, the timestamping table
+/// signs 40.
 pub const fn default_input_bytes(operation: Operation) -> u32 {
     if operation.signs() { 40 } else { 16 }
 }

@@ -1,4 +1,4 @@
-//! One worker's operations outside of a plan.
+//! Operations of one worker outside of a plan.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! When operations are due in an open loop, and how long users think. Pure: all randomness comes from a seed.
+//! Arrivals in an open loop, and thinking times of users. Pure: all randomness comes from a seed.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// Of so many a second. Those of different streams of a seed are independent, and together one process of the rates' sum
-    /// (Cox & Lewis 1966, §8.2).
+    /// Returns arrivals at this rate. Different streams of a seed are independent, and together one process of the
+    /// rates' sum (Cox & Lewis 1966, §8.2).
     pub fn new(per_second: f64, seed: u64, stream: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
@@ -34,7 +34,7 @@ impl Poisson {
         arrivals
     }
 
-    /// When the next one is due.
+    /// Returns the time of the next arrival.
     pub fn due(&self) -> Duration {
         Duration::from_secs_f64(self.next_s.min(1e9))
     }
@@ -44,7 +44,7 @@ impl Poisson {
         self.next_s += -(1.0 - self.rng.random::<f64>()).ln() / self.per_second;
     }
 
-    /// How many come until that moment, from the next one on; it goes on from there.
+    /// Counts the arrivals until that moment and continues behind them.
     pub fn due_by(&mut self, moment: Duration) -> u64 {
         let expected = (moment.as_secs_f64() - self.next_s) * self.per_second;
         let mut come = 0;
@@ -75,7 +75,7 @@ impl Iterator for Poisson {
 /// busy with itself: who waits at the end of a block has waited that long when the next one begins, and no
 /// longer.
 #[derive(Debug, Clone)]
-pub(crate) struct Queue {
+pub(crate) struct ArrivalQueue {
     /// From the first that nobody has claimed.
     arrivals: Poisson,
     claimed: u64,
@@ -89,7 +89,7 @@ pub(crate) struct Queue {
     free: Vec<Duration>,
 }
 
-impl Queue {
+impl ArrivalQueue {
     /// An empty one.
     pub(crate) fn new(rate: Rate, workers: usize, seed: u64) -> Self {
         let arrivals = Poisson::new(rate.per_second(), seed, 0);
@@ -143,7 +143,7 @@ impl Queue {
 pub struct Thoughts(ChaCha8Rng);
 
 impl Thoughts {
-    /// Those of that user.
+    /// Returns the thinking times of a user.
     pub fn new(seed: u64, user: u32) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(user.into());
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn arrivals_come_in_order_at_the_rate() {
-        let queue = |seed| Queue::new("1000/s".parse().unwrap(), 1, seed);
+        let queue = |seed| ArrivalQueue::new("1000/s".parse().unwrap(), 1, seed);
         let due = |seed| -> Vec<Duration> {
             let within = |due: &Duration| *due < Duration::from_secs(10);
             queue(seed).arrivals.take_while(within).collect()
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn more_arrivals_than_can_be_counted_are_as_many_as_expected() {
-        let mut queue = Queue::new("1000000000/s".parse().unwrap(), 1, 1);
+        let mut queue = ArrivalQueue::new("1000000000/s".parse().unwrap(), 1, 1);
         for _ in 0..3 {
             let stretch = queue.end_block(vec![queue.now() + Duration::from_secs(3_600)]);
             let expected = queue.now().as_secs_f64() * 1e9;
@@ -230,7 +230,7 @@ mod tests {
         let service = Duration::from_micros(800);
         let rate = "1000/s".parse().unwrap();
         let mut free = Duration::ZERO;
-        let whole: Vec<Duration> = Queue::new(rate, 1, 3)
+        let whole: Vec<Duration> = ArrivalQueue::new(rate, 1, 3)
             .arrivals
             .take(500)
             .map(|due| {
@@ -238,7 +238,7 @@ mod tests {
                 free - due
             })
             .collect();
-        let mut queue = Queue::new(rate, 1, 3);
+        let mut queue = ArrivalQueue::new(rate, 1, 3);
         let (mut cut, mut length, mut waited) = (Vec::new(), 0, false);
         while cut.len() < whole.len() {
             let until = queue.now() + Duration::from_millis(5);

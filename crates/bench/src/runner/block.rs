@@ -1,4 +1,4 @@
-//! One block: workers released together, and the check of what they bring.
+//! Block: workers released together, and the check of their results.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use crate::runner::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Ver
 use crate::{Block, Ending, Error, Outcome, PartSums};
 
 use super::Runner;
-use super::arrivals::Queue;
+use super::arrivals::ArrivalQueue;
 use super::worker_loop::{Budget, Outputs, Shared, WorkDone, work};
 
-/// What a block yields.
+/// Result of a block.
 pub(super) struct MeasuredBlock {
     pub(super) block: Block,
     /// Why its first failing operation failed, or its result was refused.
@@ -35,7 +35,7 @@ pub(super) fn measure(
     buffers: &mut Buffers,
     budget: Budget,
     seed: u64,
-    queue: &mut Option<Queue>,
+    queue: &mut Option<ArrivalQueue>,
     limit: Option<Duration>,
 ) -> MeasuredBlock {
     let workers = workload.crew.size();
@@ -80,7 +80,7 @@ pub(super) fn measure(
     measured
 }
 
-/// Where workers wait for each other. One that never comes is counted out.
+/// Barrier of the workers. A missing worker is counted out.
 pub(crate) struct Start {
     missing: Mutex<usize>,
     complete: Condvar,

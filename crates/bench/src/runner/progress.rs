@@ -1,4 +1,4 @@
-//! How far a case has come: how long its next block should be, and whether it is done.
+//! Progress of a case: the length of its next block, and its end.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -44,7 +44,7 @@ const MOST_ARRIVALS: f64 = 2_000.0;
 /// The part of a case's time in which its queue may fill.
 const FILLING: u32 = 5;
 
-pub(super) struct Progress {
+pub(super) struct CaseProgress {
     stop: StopRule,
     pacing: Pacing,
     workers: NonZeroU32,
@@ -66,7 +66,7 @@ pub(super) struct Progress {
     filled_at: Option<Duration>,
 }
 
-impl Progress {
+impl CaseProgress {
     /// Starts from what the warm-up showed, with this part of the plan's time.
     pub(super) fn new(
         case: &Case,
@@ -100,7 +100,7 @@ impl Progress {
         self.filling = Duration::ZERO;
     }
 
-    /// Whether the block only fills the queue of an open loop, which begins empty.
+    /// Returns true if the block only fills the queue of an open loop, which begins empty.
     pub(super) fn fills_the_queue(&mut self, block: &Block) -> bool {
         let Some(stretch) = block.queue.filter(|_| !self.filling.is_zero()) else {
             return false;
@@ -265,7 +265,7 @@ fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Durat
     Duration::try_from_secs_f64(wanted.min(most / f64::from(FILLING))).unwrap_or_default()
 }
 
-/// Whether a worker was done before another began: together they have no rate then, and no waits.
+/// Returns true if a worker was done before another began: together they have no rate then, and no waits.
 fn work_apart(block: &Block) -> bool {
     let common = block.common();
     common.is_some_and(|(_, latest, earliest)| latest >= earliest)
@@ -300,7 +300,7 @@ mod tests {
 
     /// The budget of so many workers whose operation takes that long.
     fn budget(workers: u32, operation: Duration) -> Budget {
-        Progress {
+        CaseProgress {
             stop: StopRule::For(Duration::from_secs(1)),
             pacing: Pacing::Closed,
             workers: NonZeroU32::new(workers).unwrap(),

@@ -1,4 +1,4 @@
-//! Whose turn it is: all cases get the same time, in visits as short as they can be.
+//! Schedule: all cases get the same time, in visits as short as possible.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const LEAST_VISITS: u32 = 8;
 /// No visit takes less, whatever a coarse clock says.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// What a case was given to spend on visits, and what its next one costs.
+/// Credit of a case for visits, and the cost of its next one.
 #[derive(Debug)]
 pub(super) struct Account {
     cost: Duration,
@@ -61,7 +61,7 @@ impl Account {
     }
 }
 
-/// What each case gets in a round: deficit round robin (Shreedhar & Varghese, SIGCOMM 1995).
+/// Shares of the cases in a round: deficit round robin (Shreedhar & Varghese, SIGCOMM 1995).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares {
     /// What each has of the time that is left, if that is more than it needs; none where nothing limits it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Run;
+use super::RunningPlan;
 use crate::Timestamp;
 
 /// How long a single call of a library may take before its process is ended: what is left of the time that was given, but
@@ -29,7 +29,7 @@ pub(super) struct PlanTime {
 }
 
 impl PlanTime {
-    pub(super) fn left(&self, run: &Run<'_>) -> Option<Duration> {
+    pub(super) fn left(&self, run: &RunningPlan<'_>) -> Option<Duration> {
         let checking = run.checking.saturating_sub(self.checked_before);
         let deadline = self.deadline?.after(checking);
         Some(deadline.since(run.runner.clock.now()))

@@ -1,5 +1,4 @@
-//! One worker's part of a block, in a thread or in a process of its own: two clock readings an
-//! operation.
+//! Worker's part of a block, in a thread or a process: two clock readings per operation.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -7,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::arrivals::{Queue, Thoughts};
+use super::arrivals::{ArrivalQueue, Thoughts};
 use crate::runner::workload::{Calculates, Input, KeyHandle, Performed, Verifiable};
 use crate::{
     Clock, Error, Outcome, Pacing, Part, PartSums, Sample, Stretch, Timestamp, nanoseconds,
@@ -28,9 +27,14 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The queue of an open loop: the one that is there, or a new one.
-    pub(crate) fn queue(&self, queue: Option<Queue>, workers: usize, seed: u64) -> Option<Queue> {
+    pub(crate) fn queue(
+        &self,
+        queue: Option<ArrivalQueue>,
+        workers: usize,
+        seed: u64,
+    ) -> Option<ArrivalQueue> {
         let rate = self.pacing.rate()?;
-        queue.or_else(|| Some(Queue::new(rate, workers, seed)))
+        queue.or_else(|| Some(ArrivalQueue::new(rate, workers, seed)))
     }
 
     pub(crate) const fn unlimited() -> Self {
@@ -46,7 +50,7 @@ impl Budget {
 /// Who thinks looks this often whether the run goes on.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What stands where nothing was written.
+/// Fill of an output buffer before an operation.
 const BLANK: u8 = 0xAA;
 
 /// The outputs of one worker's operations, kept for the check after the block. All of its memory has been written to
@@ -119,7 +123,7 @@ impl Outputs {
     }
 }
 
-/// What the workers of a block share.
+/// State that the workers of a block share.
 pub(crate) struct Shared<'a> {
     clock: &'a dyn Clock,
     interrupt: &'a AtomicBool,
@@ -134,12 +138,12 @@ pub(crate) struct Shared<'a> {
     /// When the first worker came past the barrier.
     begin: OnceLock<Timestamp>,
     /// Of an open loop.
-    queue: Option<Mutex<Queue>>,
+    queue: Option<Mutex<ArrivalQueue>>,
     /// Of what is random in the block.
     seed: u64,
 }
 
-/// What one worker brings back.
+/// Result of one worker.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WorkDone {
     pub(crate) samples: Vec<Sample>,
@@ -155,7 +159,7 @@ impl<'a> Shared<'a> {
         inputs: &'a [Input],
         budget: Budget,
         seed: u64,
-        queue: Option<Queue>,
+        queue: Option<ArrivalQueue>,
         gate: &'a (dyn Fn() + Sync),
     ) -> Self {
         Self {
@@ -187,7 +191,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The queue after the block, and what the block covers of it.
-    pub(crate) fn end_block(self, done: &[WorkDone]) -> Option<(Queue, Stretch)> {
+    pub(crate) fn end_block(self, done: &[WorkDone]) -> Option<(ArrivalQueue, Stretch)> {
         let mut queue = self
             .queue?
             .into_inner()
@@ -202,7 +206,7 @@ impl<'a> Shared<'a> {
 
 /// A worker's view of the queue of an open loop: which moment of its clock is which of the wall's.
 struct Turns<'a> {
-    queue: &'a Mutex<Queue>,
+    queue: &'a Mutex<ArrivalQueue>,
     /// On the wall's clock, with what keymark has spent on itself since the block began.
     begin: Timestamp,
     /// The same on the queue's clock.
@@ -212,7 +216,12 @@ struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    fn new(queue: &'a Mutex<Queue>, worker: u32, begin: Timestamp, length: Duration) -> Self {
+    fn new(
+        queue: &'a Mutex<ArrivalQueue>,
+        worker: u32,
+        begin: Timestamp,
+        length: Duration,
+    ) -> Self {
         let state = queue.lock().unwrap_or_else(PoisonError::into_inner);
         let origin = state.now();
         Self {

@@ -31,7 +31,7 @@ pub enum McuCommand {
     Storage(StorageArguments),
 }
 
-/// Which predictions.
+/// Arguments of `keymark mcu predict`.
 #[derive(Debug, Args)]
 pub struct PredictArguments {
     /// Parts, each with '@MHz' for another clock, or files like data/mcu/*.toml
@@ -53,10 +53,6 @@ pub struct PredictArguments {
     /// Options to begin with: today, or gnuk-2017
     #[arg(long, value_name = "NAME", default_value = "today")]
     pub preset: Preset,
-
-    /// Also show each assumption of the band, varied alone
-    #[arg(long)]
-    pub sensitivity: bool,
 
     /// How long an operation may take before users lose patience
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
@@ -204,12 +200,12 @@ pub struct FirmwareComparison {
     pub junit: bool,
 }
 
-/// When a program is stopped that does not end.
+/// Limit for a program that does not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// After so much time of this machine.
+    /// Time of this machine.
     Time(Duration),
-    /// After so many instructions: the same on every machine.
+    /// Number of instructions: independent of the machine.
     Instructions(u64),
 }
 
@@ -223,12 +219,12 @@ impl FromStr for Limit {
     }
 }
 
-/// What a phase is called.
+/// Name of a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhaseName {
     /// The marker's number.
     pub number: u8,
-    /// In reports.
+    /// Name in reports.
     pub name: String,
 }
 
@@ -251,7 +247,7 @@ impl FromStr for PhaseName {
 pub struct Budget {
     /// A phase, a function, or `total`.
     pub name: String,
-    /// At most.
+    /// Most cycles.
     pub cycles: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One log for all objects.
+//! Log for all objects.
 //!
 //! Segments are written one after the other; of an object's records the last one
 //! counts, in the order of the segments' generations and within one of addresses.
@@ -150,8 +150,8 @@ impl Log {
         Ok(())
     }
 
-    /// Whether there is room, and for low bits of the counter to become a whole one when they are
-    /// copied: what is live in a segment then always fits a blank one.
+    /// Returns true if there is room, and for low bits of the counter to become a whole one when they are copied: what
+    /// is live in a segment then always fits a blank one.
     fn head_fits(&self, flash: &Flash, bytes: usize) -> bool {
         let (segment, unit) = (&self.segments[self.head], flash.unit());
         segment.fits(bytes + full_bytes(unit) - small_bytes(unit))
@@ -211,7 +211,10 @@ impl Design for Log {
         object.check(value)?;
         let bytes = self.catalog.encode(flash, object, value);
         let written = self.append(flash, object, &bytes)?;
-        let replaced_key = self.catalog.apply(written).filter(|_| object.is_sensitive());
+        let replaced_key = self
+            .catalog
+            .apply(written)
+            .filter(|_| object.is_sensitive());
         self.dispose(flash, replaced_key.as_slice())
     }
 

@@ -51,7 +51,7 @@ pub struct Space {
 pub enum DesignKind {
     /// Gnuk's: separate pages for data objects, keys and certificate.
     SeparatePages,
-    /// One log for all objects; the segment of a replaced key is collected and erased at once.
+    /// Single log for all objects; the segment of a replaced key is collected and erased at once.
     Log,
 }
 

@@ -228,9 +228,7 @@ fn cut_everywhere(
     let context = trial.context.clone();
     let mut whole = flash.clone();
     let mut storage = trial.kind.mount(&mut whole).unwrap();
-    storage
-        .put(&mut whole, write.object, &write.value)
-        .unwrap();
+    storage.put(&mut whole, write.object, &write.value).unwrap();
     let steps = whole.steps() - flash.steps();
     let mut erases = None;
     for step in 0..steps {
@@ -283,9 +281,7 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
             keys.add(&write.value);
         }
         let before = flash.clone();
-        storage
-            .put(&mut flash, write.object, &write.value)
-            .unwrap();
+        storage.put(&mut flash, write.object, &write.value).unwrap();
         let quota = &mut erasing[class(write.object)];
         let erases = *quota > 0 && before.erases() != flash.erases();
         *quota -= usize::from(erases);
@@ -346,9 +342,7 @@ fn sequence(seed: u64, length: usize, small: usize) -> Vec<Write> {
     for index in 0..length {
         writes.extend(signatures.next());
         let is_small = |put: &Write| index < small || class(put.object) == 2;
-        if index % 2 == 0 {
-            writes.extend(others.find(is_small));
-        }
+        writes.extend(others.find(is_small));
     }
     writes
 }

@@ -77,7 +77,12 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
 fn figures_of_long_use_have_seen_every_sector_collected() {
     let long = |name| {
         let geometry = geometry(name);
-        run(&geometry, DesignKind::Log, Workload::Signatures, MOST_WRITES)
+        run(
+            &geometry,
+            DesignKind::Log,
+            Workload::Signatures,
+            MOST_WRITES,
+        )
     };
     let (small, large) = (long("stm32f103-2k"), long("stm32f405"));
     assert!(small.is_settled() && small.writes >= 300_000);

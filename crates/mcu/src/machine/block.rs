@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::execute::{self, Done, Handler};
 use super::memory::Memory;
-use super::{Machine, transfer};
+use super::{SimulatedMachine, transfer};
 use crate::decode;
 use crate::instruction::{Architecture, Condition, Effect, Instruction, Register};
 
@@ -24,13 +24,13 @@ pub(super) struct Operation {
 
 impl Operation {
     #[inline(always)]
-    pub(super) fn run(&self, machine: &mut Machine) -> Done {
+    pub(super) fn run(&self, machine: &mut SimulatedMachine) -> Done {
         (self.run)(machine, self)
     }
 
     /// With the operation behind it, if there is one: they are too few to matter to the stack.
     #[inline(always)]
-    pub(super) fn go_on(&self, machine: &mut Machine) -> Done {
+    pub(super) fn go_on(&self, machine: &mut SimulatedMachine) -> Done {
         match &self.next {
             Some(next) => next.run(machine),
             None => Ok(()),
@@ -40,7 +40,7 @@ impl Operation {
 
 /// Instructions that are executed one behind the other. Only the last may go elsewhere.
 #[derive(Debug, Clone)]
-pub struct Block {
+pub struct CodeBlock {
     /// Where it stands among the machine's, if it is kept: timing models keep there what they know of it.
     pub(crate) number: usize,
     /// With their addresses.
@@ -51,7 +51,7 @@ pub struct Block {
     architecture: Architecture,
 }
 
-impl Block {
+impl CodeBlock {
     /// The number of those that are not kept.
     pub(crate) const PASSING: usize = usize::MAX;
 
@@ -128,7 +128,7 @@ impl Block {
 /// What has been decoded of flash and RAM.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Code {
-    blocks: Vec<Block>,
+    blocks: Vec<CodeBlock>,
     flash: Region,
     ram: Region,
     /// Flash by its other name, since targets of branches are absolute: empty until executed from.
@@ -180,7 +180,7 @@ impl Code {
 
     /// The block that begins there, if it is decoded.
     #[inline(always)]
-    pub(super) fn block(&self, address: u32) -> Option<&Block> {
+    pub(super) fn block(&self, address: u32) -> Option<&CodeBlock> {
         let number = (self.flash.numbers.get(self.flash.index(address)))
             .or_else(|| self.ram.numbers.get(self.ram.index(address)))
             .or_else(|| self.alias.numbers.get(self.alias.index(address)))?;
@@ -204,7 +204,7 @@ impl Code {
         if instructions.is_empty() {
             return None;
         }
-        let block = Block::new(self.blocks.len(), instructions, next, self.architecture);
+        let block = CodeBlock::new(self.blocks.len(), instructions, next, self.architecture);
         self.blocks.push(block);
         let number = self.blocks.len() as u32;
         *self.entry(address)? = number;

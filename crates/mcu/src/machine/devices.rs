@@ -24,7 +24,7 @@ pub struct Stub {
     /// Pairs of bits: the second reads as the first was written, as "ready" follows "on".
     #[serde(default)]
     pub follow: Vec<(u8, u8)>,
-    /// Whether writes change nothing.
+    /// True if writes change nothing.
     #[serde(default)]
     pub ignored: bool,
 }
@@ -69,7 +69,7 @@ pub(super) struct Devices {
     /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
     cycles: u32,
     cycles_from: Option<u64>,
-    /// Whether CPACR allows coprocessor 10, which is the floating-point unit.
+    /// True if CPACR allows coprocessor 10, which is the floating-point unit.
     pub(super) floats: bool,
     tick: Tick,
     /// A bit for each exception that is pending by ICSR, and that is active.
@@ -100,7 +100,7 @@ impl Devices {
         self.words.get(&address).copied().unwrap_or_else(reset)
     }
 
-    /// Whether there is a register.
+    /// Returns true if there is a register.
     pub(super) fn has(&self, address: u32) -> bool {
         PRIVATE.contains(&address) || self.stub(address).is_some()
     }
@@ -169,7 +169,7 @@ impl Devices {
         self.system.architecture != Architecture::Armv6M
     }
 
-    /// Whether a write there is text for a debugger: port 0 of the ITM, switched on.
+    /// Returns true if a write there is text for a debugger: port 0 of the ITM, switched on.
     pub(super) fn prints(&self, address: u32) -> bool {
         address == PORT
             && self.has_trace()

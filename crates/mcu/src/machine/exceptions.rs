@@ -3,7 +3,7 @@
 
 use super::fpscr::Fpscr;
 use super::registers::{BASEPRI, CONTROL, FAULTMASK, FLOAT_CONTEXT, IPSR, PRIMASK};
-use super::{Machine, Reason};
+use super::{Reason, SimulatedMachine};
 use crate::instruction::Register;
 
 pub(super) const SUPERVISOR_CALL: u32 = 11;
@@ -27,8 +27,8 @@ const LEAST_URGENT: i32 = 256;
 /// CONTROL.SPSEL
 const ON_PROCESS_STACK: u32 = 2;
 
-impl Machine {
-    /// Whether that is no address but says how to leave the exception.
+impl SimulatedMachine {
+    /// Returns true if that is no address but says how to leave the exception.
     pub(super) const fn leaves_exception(&self) -> bool {
         self.pc >= RETURN && self.registers.special[IPSR] != 0
     }
@@ -55,7 +55,7 @@ impl Machine {
         (priority < self.execution_priority()).then_some(number)
     }
 
-    /// Whether a supervisor call can be taken; otherwise it escalates to a fault.
+    /// Returns true if a supervisor call can be taken; otherwise it escalates to a fault.
     pub(super) fn takes_calls(&self) -> bool {
         self.devices.priority(SUPERVISOR_CALL) < self.execution_priority()
     }

@@ -37,7 +37,7 @@ impl Fpscr {
         self.0
     }
 
-    /// Whether results are rounded to nearest, which is all that is simulated.
+    /// Returns true if results are rounded to nearest, which is all that is simulated.
     pub(super) const fn rounds_to_nearest(self) -> bool {
         self.0 & ROUNDING == 0
     }
@@ -141,7 +141,7 @@ impl Conversion {
     }
 }
 
-/// Whether that is any NaN.
+/// Returns true if that is any NaN.
 const fn is_nan(bits: u32) -> bool {
     bits & !SIGN > INFINITY
 }

@@ -102,7 +102,7 @@ impl Memory {
         Some((index, offset(self.apart[index].0)))
     }
 
-    /// Whether there is RAM.
+    /// Returns true if there is RAM.
     pub fn is_ram(&self, address: u32) -> bool {
         self.ram_offset(address).is_some() || self.ccm_offset(address).is_some()
     }
@@ -233,7 +233,7 @@ impl Memory {
         };
     }
 
-    /// Whether code may have changed since the last question.
+    /// Returns true if code may have changed since the last question.
     #[inline(always)]
     pub(super) fn take_stale(&mut self) -> bool {
         std::mem::take(&mut self.stale)

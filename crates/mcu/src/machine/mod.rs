@@ -14,7 +14,7 @@ mod semihosting;
 mod system;
 mod transfer;
 
-pub use block::Block;
+pub use block::CodeBlock;
 pub(crate) use block::LONGEST;
 pub use devices::Stub;
 pub use fpscr::Fpscr;
@@ -32,7 +32,7 @@ pub enum Stop {
     /// The program said so by semihosting, with this code (0 for success).
     #[strum(to_string = "code {0}")]
     Exit(u32),
-    /// It has written as much as [`Machine::take_output`] should take away before it goes on.
+    /// It has written as much as [`SimulatedMachine::take_output`] should take away before it goes on.
     #[strum(to_string = "output to be taken")]
     Output,
     /// As many instructions were executed as were allowed.
@@ -40,13 +40,13 @@ pub enum Stop {
     Limit,
     /// It could not go on.
     #[strum(to_string = "a fault {0}")]
-    Fault(Fault),
+    Fault(CpuFault),
 }
 
 /// Why execution could not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("at {address:#010x}: {reason}")]
-pub struct Fault {
+pub struct CpuFault {
     /// The instruction's address.
     pub address: u32,
     /// What was wrong.
@@ -126,7 +126,7 @@ enum Halt {
 
 /// A simulated core with its memory.
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct SimulatedMachine {
     /// Core registers and flags.
     pub registers: Registers,
     /// Flash and RAM.
@@ -152,7 +152,7 @@ pub struct Machine {
     hertz: u64,
 }
 
-impl Machine {
+impl SimulatedMachine {
     /// A machine that will begin at `entry` with this stack pointer. Code in flash is at the alias
     /// that `entry` names.
     pub fn new(memory: Memory, entry: u32, stack: u32) -> Self {
@@ -203,7 +203,7 @@ impl Machine {
         self
     }
 
-    /// The same where code is called otherwise from each of these addresses on, so that no [`Block`] goes across. To be
+    /// The same where code is called otherwise from each of these addresses on, so that no [`CodeBlock`] goes across. To be
     /// said before it runs.
     pub fn with_boundaries(mut self, addresses: impl Iterator<Item = u32>) -> Self {
         self.code.boundaries = addresses.collect();
@@ -304,7 +304,7 @@ impl Machine {
 
     const fn fault(&self, reason: Reason) -> Stop {
         let address = self.pc;
-        Stop::Fault(Fault { address, reason })
+        Stop::Fault(CpuFault { address, reason })
     }
 
     /// Instructions to go before an exception may have to be taken. Few take more than sixteen cycles, so that SysTick is
@@ -343,7 +343,7 @@ impl Machine {
 
     /// Executes one to its end, or where it is left before.
     #[inline(always)]
-    fn run_block<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+    fn run_block<T: Timing>(&mut self, block: &CodeBlock, timing: &mut T) -> Option<Pause> {
         self.noted.skipped = 0;
         self.next = block.after;
         if block.first.run(self).is_err() {
@@ -357,7 +357,7 @@ impl Machine {
 
     /// Counts and times it; it goes on at `next`.
     #[inline(always)]
-    fn retire<T: Timing>(&mut self, block: &Block, next: u32, taken: bool, timing: &mut T) {
+    fn retire<T: Timing>(&mut self, block: &CodeBlock, next: u32, taken: bool, timing: &mut T) {
         timing.retire(&Retired {
             block,
             next,
@@ -384,7 +384,7 @@ impl Machine {
 
     /// Sees to what did not simply go on, and to those before it; says why the loop is left, if it is.
     #[cold]
-    fn interrupted<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+    fn interrupted<T: Timing>(&mut self, block: &CodeBlock, timing: &mut T) -> Option<Pause> {
         let index = usize::from(self.noted.at);
         let halt = self.halt.take()?;
         let count = match halt {

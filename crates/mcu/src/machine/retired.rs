@@ -1,6 +1,6 @@
 //! What a machine tells of the blocks that it has executed, and whom.
 
-use super::{Block, LONGEST};
+use super::{CodeBlock, LONGEST};
 use crate::instruction::Facts;
 
 /// What executing a block has left behind that matters to its timing.
@@ -39,10 +39,10 @@ impl Noted {
 /// A block that is retired.
 #[derive(Debug, Clone, Copy)]
 pub struct Retired<'b> {
-    pub(crate) block: &'b Block,
+    pub(crate) block: &'b CodeBlock,
     /// The address of the instruction after it.
     pub(crate) next: u32,
-    /// Whether it went elsewhere.
+    /// True if it went elsewhere.
     pub(crate) taken: bool,
     pub(crate) noted: &'b Noted,
 }

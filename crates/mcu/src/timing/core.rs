@@ -151,12 +151,13 @@ impl Core {
         u64::from(waits) * u64::from(self.timing.address_dependency)
     }
 
-    /// Whether IT takes no cycle: "folded onto a preceding 16-bit instruction", which stays the neighbour of what follows.
+    /// Returns true if IT takes no cycle: "folded onto a preceding 16-bit instruction", which stays the neighbour of
+    /// what follows.
     pub(super) fn folds(&self, before: Neighbour) -> bool {
         self.timing.it == Folding::BehindNarrow && before.facts.size == 2
     }
 
-    /// Whether its cycles hang on its operands.
+    /// Returns true if its cycles hang on its operands.
     pub(super) fn looks_at_operands(&self, class: Class) -> bool {
         let early = self.timing.long_multiply == LongMultiply::EarlyTermination;
         match class {
@@ -200,7 +201,7 @@ impl Core {
         }
     }
 
-    /// Whether nothing about the access itself keeps it from overlapping with its neighbours.
+    /// Returns true if nothing about the access itself keeps it from overlapping with its neighbours.
     const fn may_pair(&self, facts: &Facts, address: u32) -> bool {
         match self.timing.pairing {
             Pairing::Always => true,

@@ -1,11 +1,11 @@
-//! What is known of a block before it runs: its cycles but for what hangs on addresses, operands and the time, which are
-//! the steps that are left to be looked at whenever it runs.
+//! Schedule of a block before it runs: its cycles except for those that depend on addresses, operands and the time,
+//! which remain as steps for each run.
 
 use super::Retired;
 use super::account::{Account, Stall};
 use super::core::{Core, FLOATS, Neighbour, TRANSFERS, is_in, unaligned};
 use crate::instruction::{Class, Condition, Facts};
-use crate::machine::Block;
+use crate::machine::CodeBlock;
 
 /// What has to be looked at.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ enum Look {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct ScheduleStep {
     /// Cycles since the step before that are the same every time.
     cycles: u32,
     look: Look,
@@ -51,9 +51,9 @@ pub(super) struct Schedule {
     /// The addresses of the first instruction's first and last bytes.
     first: u32,
     first_last: u32,
-    /// Whether it is entered with the pipeline empty.
+    /// True if it is entered with the pipeline empty.
     refilled: bool,
-    steps: Vec<Step>,
+    steps: Vec<ScheduleStep>,
     /// Cycles behind the last step.
     rest: u32,
     /// Cycles of refilling the pipeline where the last instruction goes elsewhere.
@@ -68,7 +68,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// As the core is about to enter the block.
-    pub(super) fn new(core: &Core, block: &Block) -> Self {
+    pub(super) fn new(core: &Core, block: &CodeBlock) -> Self {
         let mut schedule = Self {
             refilled: core.fetch.has_branched(),
             ..Self::default()
@@ -107,7 +107,7 @@ impl Schedule {
     }
 
     fn look(&mut self, index: usize, facts: &Facts, look: Look) {
-        self.steps.push(Step {
+        self.steps.push(ScheduleStep {
             cycles: std::mem::take(&mut self.rest),
             look,
             index: index as u8,
@@ -218,7 +218,7 @@ impl Schedule {
     }
 }
 
-impl Step {
+impl ScheduleStep {
     #[inline(never)]
     fn rare(&self, core: &mut Core, retired: &Retired<'_>) {
         let index = usize::from(self.index);

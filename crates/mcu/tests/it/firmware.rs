@@ -9,7 +9,7 @@ use std::process::Command;
 use keymark_mcu::image::{Image, ImageError};
 use keymark_mcu::instruction::Register;
 use keymark_mcu::listing::Listing;
-use keymark_mcu::machine::{Fault, Machine, Reason, Stop};
+use keymark_mcu::machine::{CpuFault, Reason, SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Banded;
 use keymark_mcu::profiler::Profiler;
@@ -145,7 +145,7 @@ fn names_of_cpp_and_rust_are_made_readable() {
 }
 
 /// Runs a program on that part with timing.
-fn timed(elf: &[u8], part: &str) -> (Machine, Profiler, Stop) {
+fn timed(elf: &[u8], part: &str) -> (SimulatedMachine, Profiler, Stop) {
     let part = Microcontroller::find(part).unwrap();
     let image = Image::parse(elf).unwrap();
     let mut machine = part.load(&image).unwrap();
@@ -242,7 +242,7 @@ fn registers_of_the_part_and_bit_bands_answer() {
     assert!(
         matches!(
             stop,
-            Stop::Fault(Fault {
+            Stop::Fault(CpuFault {
                 reason: Reason::Bus(_),
                 ..
             })
@@ -341,7 +341,12 @@ fn each_instruction_of_a_function_is_listed_with_its_cycles() {
 }
 
 /// Values of registers at the end of a program for that part, behind what is in front of its vector table.
-fn registers(part: &str, front: &str, code: &str, words: &[&str]) -> Option<([u32; 8], Machine)> {
+fn registers(
+    part: &str,
+    front: &str,
+    code: &str,
+    words: &[&str],
+) -> Option<([u32; 8], SimulatedMachine)> {
     let part_of = Microcontroller::find(part).unwrap();
     let code = format!("bx lr\n.thumb_func\n.global reset\nreset: {code}\n{EXIT}");
     let table = with_vectors(0x2000_1000, &code);

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use keymark_mcu::instruction::Effect;
 use keymark_mcu::microcontroller::Core;
 
 use crate::cross::compiled;

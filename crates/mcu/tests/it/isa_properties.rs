@@ -1,8 +1,8 @@
 //! What holds for any code and any operands.
 
 use keymark_mcu::decode::{decode, is_wide, it_conditions};
-use keymark_mcu::instruction::{Flags, Instruction, Register};
-use keymark_mcu::machine::{Machine, Stop};
+use keymark_mcu::instruction::{Flags, Instruction};
+use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::timing::{Pipeline, Untimed};
 use proptest::prelude::*;

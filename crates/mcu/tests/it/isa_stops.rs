@@ -1,7 +1,7 @@
 //! How programs end that cannot go on, and what becomes of code that changes.
 
 use keymark_mcu::instruction::{Architecture, Register};
-use keymark_mcu::machine::{BusError, Fault, Machine, Reason, Stop};
+use keymark_mcu::machine::{BusError, CpuFault, Reason, SimulatedMachine, Stop};
 use keymark_mcu::timing::{Retired, Timing, Untimed};
 
 use crate::{FLASH, LAYOUT, RAM, machine, set};
@@ -9,7 +9,7 @@ use crate::{FLASH, LAYOUT, RAM, machine, set};
 const START: u32 = FLASH + 0x100;
 
 /// Runs code in flash with these values in R0, R1, …
-fn run(code: &[u16], values: &[u32]) -> (Machine, Stop) {
+fn run(code: &[u16], values: &[u32]) -> (SimulatedMachine, Stop) {
     let mut machine = machine(&[(START, code)]);
     set(&mut machine, values);
     let stop = machine.run(&mut Untimed, 100);
@@ -17,10 +17,10 @@ fn run(code: &[u16], values: &[u32]) -> (Machine, Stop) {
 }
 
 fn fault(address: u32, reason: Reason) -> Stop {
-    Stop::Fault(Fault { address, reason })
+    Stop::Fault(CpuFault { address, reason })
 }
 
-fn register(machine: &Machine, number: u32) -> u32 {
+fn register(machine: &SimulatedMachine, number: u32) -> u32 {
     machine.registers.get(Register::new(number))
 }
 
@@ -153,7 +153,7 @@ fn multiple_and_exclusive_accesses_must_be_aligned() {
         (&[0xe8c1, 0x0f52], 3), // strexh r2, r0, [r1]
     ] {
         let (machine, stop) = run(code, &[5, RAM + 0x100 + misaligned, 7]);
-        let Stop::Fault(Fault {
+        let Stop::Fault(CpuFault {
             address,
             reason: Reason::Bus(BusError::Unaligned(where_)),
         }) = stop

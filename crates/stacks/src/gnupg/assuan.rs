@@ -42,7 +42,7 @@ pub struct Assuan {
 }
 
 /// What the server said with one line.
-enum Response {
+enum AssuanResponse {
     Ok,
     Err(String),
     /// Data, appended to the caller's.
@@ -161,16 +161,16 @@ impl Assuan {
         let mut refusal = None;
         loop {
             match self.response(command, data)? {
-                Response::Ok => break,
+                AssuanResponse::Ok => break,
                 // What follows an inquiry that was cancelled belongs to it.
-                Response::Err(_) if refusal.is_some() => break,
-                Response::Err(reason) => {
+                AssuanResponse::Err(_) if refusal.is_some() => break,
+                AssuanResponse::Err(reason) => {
                     let advice = advice(&reason, self.advice(command).to_owned());
                     refusal = Some(Error::call(command, reason, advice));
                     break;
                 }
                 // Who asks again was not content with the answer: a PIN is not sent a second time.
-                Response::Inquire(keyword) => match reply.take() {
+                AssuanResponse::Inquire(keyword) => match reply.take() {
                     Some(reply) => self.send(command, reply)?,
                     None => {
                         self.send(command, b"CAN\n")?;
@@ -180,7 +180,7 @@ impl Assuan {
                         refusal.get_or_insert_with(|| Error::call(command, reason, advice));
                     }
                 },
-                Response::Data | Response::Other => {}
+                AssuanResponse::Data | AssuanResponse::Other => {}
             }
             // Whoever talks without an answer does not give one.
             if data.len() > MOST || clock.now() > limit {
@@ -197,26 +197,26 @@ impl Assuan {
         }
     }
 
-    fn response(&mut self, command: &str, data: &mut Vec<u8>) -> Result<Response, Error> {
+    fn response(&mut self, command: &str, data: &mut Vec<u8>) -> Result<AssuanResponse, Error> {
         let read = self.read_line();
         read.map_err(|error| self.broken(command, &error))?;
         let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
         Ok(match self.line.as_slice() {
-            b"OK" => Response::Ok,
-            [b'O', b'K', b' ', ..] => Response::Ok,
-            [b'E', b'R', b'R', b' ', reason @ ..] => Response::Err(text(reason)),
+            b"OK" => AssuanResponse::Ok,
+            [b'O', b'K', b' ', ..] => AssuanResponse::Ok,
+            [b'E', b'R', b'R', b' ', reason @ ..] => AssuanResponse::Err(text(reason)),
             [b'D', b' ', escaped @ ..] => {
                 data.extend(percent_decode(escaped));
-                Response::Data
+                AssuanResponse::Data
             }
             [b'I', b'N', b'Q', b'U', b'I', b'R', b'E', b' ', keyword @ ..] => {
-                Response::Inquire(text(keyword))
+                AssuanResponse::Inquire(text(keyword))
             }
             [b'S', b' ', status @ ..] if self.keep_statuses => {
                 self.statuses.push(text(status));
-                Response::Other
+                AssuanResponse::Other
             }
-            _ => Response::Other,
+            _ => AssuanResponse::Other,
         })
     }
 

@@ -57,7 +57,7 @@ impl Home {
         Self::start(gnupg, path, Scdaemon::none())
     }
 
-    /// One with the same keys, of an empty directory.
+    /// Returns a home with the same keys in an empty directory.
     pub fn copy(&self, to: PathBuf) -> Result<Self, Error> {
         let call = format!("copying keys to {}", to.display());
         let secret = to.join("private-keys-v1.d");
@@ -70,12 +70,12 @@ impl Home {
         Self::new(&self.gnupg, to)
     }
 
-    /// The same, with a scdaemon that talks to one card.
+    /// Starts a home whose scdaemon talks to one card.
     pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
         Self::start(gnupg, path, Scdaemon::with_card(card)?)
     }
 
-    /// The same, with that daemon.
+    /// Starts a home with that daemon.
     pub(super) fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
         check_socket(&path.join(LONGEST_SOCKET))?;
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
@@ -133,7 +133,7 @@ impl Home {
         private_dir::record(&self.path, self.connect()?.process(command)?)
     }
 
-    /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
+    /// Returns a path of this home by GnuPG's name: sockets may be elsewhere, under `/run/user`.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
         let mut command = self.program("gpgconf", &["--list-dirs", what]);
         let asked = program::run(&mut command, program::QUESTION);
@@ -177,12 +177,12 @@ impl Home {
         }
     }
 
-    /// Where its agent listens for ssh.
+    /// Returns the agent's socket for ssh.
     pub fn ssh_socket(&self) -> Result<PathBuf, Error> {
         self.asked("GETINFO ssh_socket_name")
     }
 
-    /// Where its scdaemon listens.
+    /// Returns the scdaemon's socket.
     pub fn scdaemon_socket(&self) -> Result<PathBuf, Error> {
         self.asked("SCD GETINFO socket_name")
     }
@@ -225,17 +225,17 @@ impl Home {
         Ok(listed_keys(&String::from_utf8_lossy(&listing)))
     }
 
-    /// How its scdaemon reaches a card, if it does.
+    /// Returns the link of its scdaemon to a card, if it has one.
     pub const fn card(&self) -> Option<&CardLink> {
         self.scdaemon.card.as_ref()
     }
 
-    /// What to do when a key cannot be used.
+    /// Returns the advice for a key that cannot be used.
     pub const fn key_advice(&self) -> &'static str {
         self.scdaemon.key_advice
     }
 
-    /// What to do when gpg fails with a key: the administrator's settings come first, where there are any.
+    /// Returns the advice when gpg fails with a key: the administrator's settings come first, where there are any.
     pub(super) fn advice(&self) -> String {
         let settings = self.gnupg.advice();
         match settings.is_empty() {

@@ -56,7 +56,7 @@ impl KeyHome {
         })
     }
 
-    /// What measures the parts of a case's operations: where there is a card, and one worker.
+    /// Returns the meter for the parts of a case's operations, if there is a card and one worker.
     pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
         self.meter.clone().filter(|_| case.concurrency() == 1)
     }
@@ -174,7 +174,7 @@ impl KeyHome {
 pub struct Meter {
     agent: ClockId,
     scdaemon: ClockId,
-    /// Whether the calls tell how much of them was the card's own work: of a real reader nobody knows.
+    /// True if the calls tell how much of them was the card's own work: of a real reader nobody knows.
     knows_card_time: bool,
     state: Mutex<State>,
 }
@@ -210,7 +210,7 @@ impl Meter {
         }))
     }
 
-    /// Before an operation.
+    /// Starts the clocks before an operation.
     pub fn begin(&self) {
         let mut state = self.state.lock();
         // What came before belongs to nobody.
@@ -219,7 +219,7 @@ impl Meter {
         state.scdaemon = read(self.scdaemon);
     }
 
-    /// After it: `gpg` is the processor time of its process, if there was one.
+    /// Adds the parts of an operation: `gpg` is the processor time of its process, if there was one.
     pub fn end(&self, latency: Duration, gpg: Option<CpuTime>, into: &mut PartSums) {
         let mut state = self.state.lock();
         let Ok(calls) = state.trace.read() else {

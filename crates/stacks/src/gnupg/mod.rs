@@ -39,7 +39,7 @@ pub struct Gnupg {
     pub version: String,
     /// Version of libgcrypt, which does the arithmetic.
     pub libgcrypt: Option<String>,
-    /// What it can make keys of.
+    /// Algorithms of which it can make keys.
     pub algorithms: BTreeSet<Algorithm>,
     /// The administrator's configuration files, with the names of the options that they set.
     settings: BTreeMap<PathBuf, String>,
@@ -154,7 +154,7 @@ impl Gnupg {
         Some(PathBuf::from(home::unescaped(listed.trim())))
     }
 
-    /// One of GnuPG's programs that are not for the command line.
+    /// Returns a command for one of GnuPG's internal programs.
     pub fn libexec(&self, program: &str) -> Result<Command, Error> {
         let directory = self.ask("gpgconf", &["--list-dirs", "libexecdir"])?;
         let directory = home::unescaped(directory.trim());

@@ -31,7 +31,7 @@ pub struct GnupgStack {
     store: Arc<dyn KeyStore>,
 }
 
-/// What GnuPG is asked.
+/// Task of GnuPG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Sign,
@@ -193,7 +193,7 @@ const MESSAGES: usize = 4;
 /// A message and, for decryption, its encrypted form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// What is signed, or comes out of the decryption.
+    /// Signed or decrypted text.
     pub plaintext: Vec<u8>,
     /// The file that gpg is given.
     pub file: PathBuf,

@@ -1,4 +1,4 @@
-//! What gpg tells machines: status lines (doc/DETAILS, "Format of the --status-fd output").
+//! Status lines of gpg (doc/DETAILS, "Format of the --status-fd output").
 
 use keymark_bench::outside::visible::shortened;
 
@@ -10,7 +10,7 @@ pub fn status_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Whether a status line with that keyword is there.
+/// Returns true if a status line with that keyword is there.
 pub fn has(text: &str, keyword: &str) -> bool {
     status_lines(text).any(|(known, _)| known == keyword)
 }
@@ -18,7 +18,7 @@ pub fn has(text: &str, keyword: &str) -> bool {
 /// Characters of a complaint.
 const LONGEST: usize = 400;
 
-/// What went wrong, for a message: error lines of the status, else the last words of the program.
+/// Returns the reason of a failure for a message: error lines of the status, else the last words of the program.
 pub fn complaint(text: &str) -> String {
     const ERRORS: [&str; 6] = [
         "ERROR",

@@ -249,7 +249,7 @@ const REFUSALS: [&str; 5] = [
     "ckr_pin",
 ];
 
-/// Whether the token has judged the PIN.
+/// Returns true if the token has judged the PIN.
 pub(crate) fn refuse_pin(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     REFUSALS.iter().any(|words| said.contains(words))

@@ -10,7 +10,7 @@ use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
 
-use super::protocol::{Connection, Request};
+use super::protocol::{AgentConnection, AgentRequest};
 use super::{OpenSsh, key, protocol};
 use crate::programs::{Daemon, START, check_socket};
 use crate::{private_dir, program};
@@ -62,7 +62,7 @@ impl SshAgent {
         let agent = Self::started_by(command, directory)?;
         let pin = key.pin.as_ref().map_or("", Pin::expose);
         let request = protocol::add_token(module, pin)?;
-        Connection::open(&agent.socket)?.add(Request::ADD_TOKEN, &request)?;
+        AgentConnection::open(&agent.socket)?.add(AgentRequest::ADD_TOKEN, &request)?;
         Ok(agent)
     }
 
@@ -86,7 +86,7 @@ impl SshAgent {
         Ok(agent)
     }
 
-    /// Where it listens.
+    /// Returns its socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -94,7 +94,7 @@ impl SshAgent {
     /// Gives it a key.
     pub fn add(&self, key: &TestKey) -> Result<(), Error> {
         let request = protocol::add_identity(&key::private(key)?)?;
-        Connection::open(&self.socket)?.add(Request::ADD, &request)
+        AgentConnection::open(&self.socket)?.add(AgentRequest::ADD, &request)
     }
 }
 

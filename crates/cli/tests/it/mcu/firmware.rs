@@ -188,7 +188,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     for (arguments, reason) in [
         ("mcu predict --mcu z80", "stm32f103"),
         ("mcu predict --mcu stm32f103@1000", "72 MHz"),
-        ("mcu predict --option window=9", "4, 5, 6"),
+        ("mcu predict --option square=9", "doubled, twice"),
         ("mcu predict --kernel rsa512", "rsa2048"),
         ("mcu explain stm32f103:umaal=on stm32f103", "UMAAL"),
         ("mcu storage --geometry floppy", "stm32l432"),

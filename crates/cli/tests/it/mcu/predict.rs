@@ -32,7 +32,7 @@ fn predictions_are_shown_streamed_and_saved() {
         assert_eq!(row["provenance"], "predicted");
         let options = row["options"].as_object().unwrap();
         assert!(
-            options.contains_key("window") && options["crt"].is_null(),
+            options.contains_key("square") && options["crt"].is_null(),
             "{row}"
         );
     }

@@ -79,7 +79,7 @@ impl Signer {
         })
     }
 
-    /// Whether a message holds the text and this key's signature of it.
+    /// Checks that a message holds the text and this key's signature of it.
     pub fn check(&self, text: &[u8], message: &[u8]) -> Result<(), String> {
         let message = SignedMessage::read(text, message)?;
         self.check_issuer(&message)?;
@@ -90,7 +90,7 @@ impl Signer {
         }
     }
 
-    /// Whether a signature, in armor or not, is this key's, of the text that it stands beside.
+    /// Checks a detached signature, in armor or not, of the text by this key.
     ///
     /// # Errors
     /// What is not as expected.
@@ -100,7 +100,7 @@ impl Signer {
         self.check_beside(text, &read.signature)
     }
 
-    /// The same of a signature that is read; of a text, its lines end with CR and LF.
+    /// Checks a parsed detached signature; the lines of a text end with CR and LF.
     pub(crate) fn check_beside(&self, text: &[u8], read: &Signature) -> Result<(), Expectation> {
         let signed = SignedMessage::beside(text, read);
         let signed = signed.map_err(|_| Expectation::Signature)?;

@@ -22,7 +22,7 @@ const SLICE: u64 = 2_000_000;
 const MOST_KEPT: usize = 1 << 20;
 
 /// A program with what it took.
-pub(super) struct Run {
+pub(super) struct FirmwareRun {
     pub(super) mcu: Microcontroller,
     /// The file's name.
     pub(super) program: String,
@@ -31,14 +31,14 @@ pub(super) struct Run {
     pub(super) written: Vec<u8>,
     pub(super) is_cut: bool,
     pub(super) executed: u64,
-    pub(super) ending: Ending,
+    pub(super) ending: ProgramEnding,
     names: Vec<PhaseName>,
 }
 
 /// How a program ended.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "ending", rename_all = "kebab-case")]
-pub(super) enum Ending {
+pub(super) enum ProgramEnding {
     Exit {
         exit_code: u32,
     },
@@ -62,7 +62,7 @@ pub(super) enum Echo {
     Keep,
 }
 
-impl Run {
+impl FirmwareRun {
     /// Runs that file on that part.
     pub(super) fn new(
         path: &Path,
@@ -109,13 +109,13 @@ impl Run {
         };
         bar.finish_and_clear();
         let ending = match stop {
-            Stop::Exit(exit_code) => Ending::Exit { exit_code },
-            Stop::Fault(fault) => Ending::Fault {
+            Stop::Exit(exit_code) => ProgramEnding::Exit { exit_code },
+            Stop::Fault(fault) => ProgramEnding::Fault {
                 address: fault.address,
                 place: image.place(fault.address),
                 reason: fault.reason.to_string(),
             },
-            Stop::Limit | Stop::Output => Ending::Limit {
+            Stop::Limit | Stop::Output => ProgramEnding::Limit {
                 address: machine.pc(),
                 place: image.place(machine.pc()),
             },
@@ -180,15 +180,15 @@ impl Run {
     pub(super) fn problem(&self) -> Option<String> {
         let executed = self.executed;
         match &self.ending {
-            Ending::Exit { exit_code: 0 } => None,
-            Ending::Exit { exit_code } => Some(format!(
+            ProgramEnding::Exit { exit_code: 0 } => None,
+            ProgramEnding::Exit { exit_code } => Some(format!(
                 "the program ended with code {exit_code} after {executed} instructions"
             )),
-            Ending::Limit { place, .. } => Some(format!(
+            ProgramEnding::Limit { place, .. } => Some(format!(
                 "no end after {executed} instructions, now at {place}: the program may be in an endless loop; otherwise \
                  raise --limit"
             )),
-            Ending::Fault {
+            ProgramEnding::Fault {
                 address,
                 place,
                 reason,
