@@ -181,8 +181,10 @@ fn stack(word: &str) -> Option<StackName> {
 
 impl fmt::Display for Baseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = self.parameters.iter();
-        let parameters = parameters.map(|(dimension, word)| Some(format!("{dimension}={word}")));
+        let parameters = self
+            .parameters
+            .iter()
+            .map(|(dimension, word)| Some(format!("{dimension}={word}")));
         let first = [
             self.algorithm.map(|word| word.to_string()),
             self.stack.map(|word| word.to_string()),

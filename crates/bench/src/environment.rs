@@ -174,8 +174,8 @@ mod tests {
     fn the_least_quota_of_the_groups_is_found() {
         let files = |known: &'static [(&str, &str)]| {
             move |path: &str| {
-                let mut known = known.iter();
                 known
+                    .iter()
                     .find(|(name, _)| *name == path)
                     .map(|(_, text)| (*text).to_owned())
             }

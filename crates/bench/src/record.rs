@@ -222,8 +222,11 @@ pub struct Record {
 impl Record {
     /// Returns true if keymark ran any of it; else it is what a model or an article says.
     pub fn is_of_a_run(&self) -> bool {
-        let mut cases = self.cases.iter();
-        self.state != RunState::Published && cases.any(|case| case.case.provenance.is_of_a_run())
+        self.state != RunState::Published
+            && self
+                .cases
+                .iter()
+                .any(|case| case.case.provenance.is_of_a_run())
     }
 }
 

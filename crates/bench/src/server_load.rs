@@ -171,8 +171,9 @@ pub struct Batch {
 impl Steady {
     /// Returns true if a second is in one of the stretches.
     pub fn has(&self, second: u64) -> bool {
-        let mut stretches = self.stretches.iter();
-        stretches.any(|(from, to)| (*from..*to).contains(&second))
+        self.stretches
+            .iter()
+            .any(|(from, to)| (*from..*to).contains(&second))
     }
 
     /// The batches, as estimates take them.
@@ -372,8 +373,10 @@ impl ServerLoad {
         // One that never settled tells nothing of the others.
         if let Some(later) = later.steady {
             let steady = self.steady.get_or_insert_default();
-            let moved = later.stretches.into_iter();
-            let moved = moved.map(|(from, to)| (from + seconds, to + seconds));
+            let moved = later
+                .stretches
+                .into_iter()
+                .map(|(from, to)| (from + seconds, to + seconds));
             steady.stretches.extend(moved);
             steady.batches.extend(later.batches);
         }
@@ -461,8 +464,7 @@ impl Durations {
 
     /// Every one of them, rising, in nanoseconds.
     pub fn each(&self) -> impl Iterator<Item = u64> {
-        let buckets = self.0.iter();
-        buckets.flat_map(|(nanoseconds, count)| {
+        self.0.iter().flat_map(|(nanoseconds, count)| {
             std::iter::repeat_n(*nanoseconds, usize::try_from(*count).unwrap_or(usize::MAX))
         })
     }

@@ -71,8 +71,10 @@ impl StoreIdentity {
 
     /// Returns the source of an operation's time, if it was not measured.
     pub fn assumed(&self, capability: Capability) -> Option<Assumed> {
-        let mut assumed = self.assumed.iter();
-        let found = assumed.find(|assumption| assumption.capability == capability);
+        let found = self
+            .assumed
+            .iter()
+            .find(|assumption| assumption.capability == capability);
         found.map(|assumption| assumption.assumed)
     }
 }

@@ -127,8 +127,7 @@ impl Table {
 
     /// Returns the bits of a modulus and of a curve's order that a strength needs.
     pub fn takes(&self, strength: Strength) -> Option<(u32, u32)> {
-        let mut rows = self.rows.iter();
-        let row = rows.find(|row| row.strength >= strength.0)?;
+        let row = self.rows.iter().find(|row| row.strength >= strength.0)?;
         Some((row.modulus, row.order))
     }
 }

@@ -114,8 +114,8 @@ impl Geometry {
             "unknown flash geometry '{wanted}'; choose from {}, or give the path of a .toml file",
             names.join(", ")
         );
-        let mut shipped = shipped.into_iter();
         shipped
+            .into_iter()
             .find(|known| known.name == wanted)
             .ok_or(GeometryError(unknown))
     }

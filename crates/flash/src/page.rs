@@ -203,8 +203,9 @@ pub(crate) fn mount(
         let scan = page.scan(flash)?;
         page.next = scan.next;
         // No later scan takes them for a record.
-        let mut torn = scan.torn.into_iter();
-        torn.try_for_each(|address| zero(flash, address))?;
+        scan.torn
+            .into_iter()
+            .try_for_each(|address| zero(flash, address))?;
         for record in scan.records {
             if record.whole {
                 residue.extend(catalog.apply(record));

@@ -266,8 +266,11 @@ impl Profiler {
     /// read it.
     pub fn folded(&self, phase: impl Fn(u8) -> String) -> Vec<String> {
         let mut lines = Vec::new();
-        let roots = self.roots.iter();
-        let mut open: Vec<(usize, String)> = roots.map(|(&of, &root)| (root, phase(of))).collect();
+        let mut open: Vec<(usize, String)> = self
+            .roots
+            .iter()
+            .map(|(&of, &root)| (root, phase(of)))
+            .collect();
         while let Some((index, path)) = open.pop() {
             let node = &self.nodes[index];
             for &child in node.children.values() {

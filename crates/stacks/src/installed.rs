@@ -45,10 +45,11 @@ impl Program {
 
     /// Looks for it.
     pub(crate) fn locate(self, search: &SearchPath) -> Result<PathBuf, Error> {
-        let mut files = self.files.iter();
-        let program = files.find_map(|file| {
-            let mut directories = search.directories.iter();
-            directories.find_map(|directory| program::locate(Some(directory), file))
+        let program = self.files.iter().find_map(|file| {
+            search
+                .directories
+                .iter()
+                .find_map(|directory| program::locate(Some(directory), file))
         });
         program.ok_or_else(|| self.missing(format!("not in {}", search.name)))
     }

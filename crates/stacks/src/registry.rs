@@ -24,8 +24,9 @@ fn driven() -> impl Iterator<Item = &'static StackFamily> {
 }
 
 fn family_of(stack: StackName) -> Option<&'static StackFamily> {
-    let mut families = FAMILIES.iter();
-    families.find(|family| (family.stacks)().contains(&stack))
+    FAMILIES
+        .iter()
+        .find(|family| (family.stacks)().contains(&stack))
 }
 
 /// The stacks that the runner drives.
@@ -35,8 +36,10 @@ pub fn stacks() -> impl Iterator<Item = StackName> {
 
 /// Returns the layers of each family.
 pub fn layers() -> Vec<Layers> {
-    let families = FAMILIES.iter();
-    families.filter_map(|family| (family.layers)()).collect()
+    FAMILIES
+        .iter()
+        .filter_map(|family| (family.layers)())
+        .collect()
 }
 
 /// Returns the comparisons of each family's rates.

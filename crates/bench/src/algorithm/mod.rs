@@ -104,8 +104,9 @@ impl Algorithm {
 
     /// Canonical name.
     pub fn name(self) -> &'static str {
-        let mut rows = TABLE.iter();
-        rows.find(|(known, _)| *known == self.0)
+        TABLE
+            .iter()
+            .find(|(known, _)| *known == self.0)
             .map_or("unknown", |(_, names)| names[0])
     }
 

@@ -146,8 +146,9 @@ impl Parameters {
 
     /// The pairs of dimension and word.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        let pairs = self.0.iter();
-        pairs.map(|(dimension, word)| (dimension.as_str(), word.as_str()))
+        self.0
+            .iter()
+            .map(|(dimension, word)| (dimension.as_str(), word.as_str()))
     }
 
     /// The word of the dimension with that name, if it is not the usual one.
@@ -198,8 +199,9 @@ impl Parameters {
 
 impl<const N: usize> From<[(&str, &str); N]> for Parameters {
     fn from(pairs: [(&str, &str); N]) -> Self {
-        let pairs = pairs.into_iter();
-        pairs.fold(Self::NONE, |set, (name, word)| set.replaced(name, word))
+        pairs
+            .into_iter()
+            .fold(Self::NONE, |set, (name, word)| set.replaced(name, word))
     }
 }
 
@@ -337,8 +339,9 @@ pub fn admits(wanted: &[ParameterChoice], dimensions: &[Dimension], set: &Parame
         choices.all(|choice| choice.admits(word))
     });
     let others = wanted.iter().filter(|choice| {
-        let mut own = dimensions.iter();
-        !own.any(|dimension| dimension.name == choice.dimension.name)
+        !dimensions
+            .iter()
+            .any(|dimension| dimension.name == choice.dimension.name)
     });
     own && { others }.all(|choice| match choice.dimension.scope {
         Scope::Family => true,

@@ -207,8 +207,10 @@ impl Selection {
             Some(stacks) => join(stacks),
             None => "any stack".to_owned(),
         };
-        let mut choices = self.parameters.iter();
-        let unusual = choices.find(|one| one.dimension.usual.is_some() && !one.has_usual());
+        let unusual = self
+            .parameters
+            .iter()
+            .find(|one| one.dimension.usual.is_some() && !one.has_usual());
         match unusual {
             Some(choice) => format!("{stacks} with {}", choice.words.join(", ")),
             None => stacks,
@@ -232,8 +234,11 @@ impl Selection {
     /// One capability with every wanted set of parameters, under every load, in every replica.
     fn variants(&self, offer: &Offer, capability: Capability) -> Vec<Case> {
         let mut cases = Vec::new();
-        let sets = offer.parameters.iter();
-        for parameters in sets.filter(|set| self.admits(offer.dimensions, set)) {
+        for parameters in offer
+            .parameters
+            .iter()
+            .filter(|set| self.admits(offer.dimensions, set))
+        {
             for (concurrency, worker) in self.workers(offer) {
                 for replica in 0..self.replicas.get() {
                     cases.push(Case {

@@ -39,11 +39,11 @@ pub fn measure_alone(
             failure.reason.unwrap_or_default(),
             "",
         )),
-        None => {
-            let samples = measured.block.samples.iter();
-            Ok(samples
-                .map(|sample| sample.end.since(sample.start))
-                .collect())
-        }
+        None => Ok(measured
+            .block
+            .samples
+            .iter()
+            .map(|sample| sample.end.since(sample.start))
+            .collect()),
     }
 }

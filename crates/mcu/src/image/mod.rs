@@ -284,8 +284,10 @@ impl Image {
             }
         }
         let (entry, stack, vectors) = self.start(&memory)?;
-        let names = self.code.iter();
-        let boundaries = names.flat_map(|one| [one.address, one.address.saturating_add(one.size)]);
+        let boundaries = self
+            .code
+            .iter()
+            .flat_map(|one| [one.address, one.address.saturating_add(one.size)]);
         Ok(SimulatedMachine::new(memory, entry, stack)
             .with_vectors(vectors)
             .with_boundaries(boundaries))
@@ -296,8 +298,7 @@ impl Image {
     /// of RAM.
     fn start(&self, memory: &Memory) -> Result<Start, ImageError> {
         let layout = memory.layout();
-        let names = self.symbols.iter();
-        let named = names.filter(|one| {
+        let named = self.symbols.iter().filter(|one| {
             let is_aligned = one.address.is_multiple_of(TABLE_ALIGNMENT);
             is_aligned && one.name.to_ascii_lowercase().contains("vec")
         });
@@ -344,15 +345,19 @@ impl Image {
         let within = |first: u32, segment: &Segment| {
             (entry.wrapping_sub(first) as usize) < segment.bytes.len() && entry & 1 == 1
         };
-        let mut segments = self.segments.iter();
         memory.half(entry & !1).is_ok()
-            && segments.any(|one| within(one.address, one) || within(one.runs_at, one))
+            && self
+                .segments
+                .iter()
+                .any(|one| within(one.address, one) || within(one.runs_at, one))
     }
 }
 
 fn attributes<'f>(elf: &Elf<'_>, file: &'f [u8]) -> Option<&'f [u8]> {
-    let mut sections = elf.section_headers.iter();
-    let section = sections.find(|section| section.sh_type == SHT_ARM_ATTRIBUTES)?;
+    let section = elf
+        .section_headers
+        .iter()
+        .find(|section| section.sh_type == SHT_ARM_ATTRIBUTES)?;
     file.get(section.file_range()?)
 }
 

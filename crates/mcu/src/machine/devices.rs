@@ -88,8 +88,9 @@ impl Devices {
     }
 
     fn stub(&self, address: u32) -> Option<&Stub> {
-        let mut stubs = self.stubs.iter();
-        stubs.find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
+        self.stubs
+            .iter()
+            .find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
     }
 
     pub(super) fn word(&self, address: u32) -> u32 {

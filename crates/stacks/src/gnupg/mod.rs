@@ -73,9 +73,10 @@ impl Gnupg {
             "gpg-agent.conf".to_owned(),
             home::EXPANDING_MEMORY.to_owned(),
         );
-        let settings = self.settings.iter();
-        let settings =
-            settings.map(|(file, options)| (file.display().to_string(), options.clone()));
+        let settings = self
+            .settings
+            .iter()
+            .map(|(file, options)| (file.display().to_string(), options.clone()));
         libgcrypt.chain([gnupg, agent]).chain(settings).collect()
     }
 

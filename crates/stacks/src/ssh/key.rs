@@ -138,8 +138,7 @@ fn wire(scheme: Scheme, parts: &[Vec<u8>]) -> Result<Vec<u8>, Error> {
     };
     let mut wire = Vec::new();
     kind.encode(&mut wire).during(CONVERTING)?;
-    let mut parts = parts.iter();
-    let written = parts.try_for_each(|part| part.encode(&mut wire));
+    let written = parts.iter().try_for_each(|part| part.encode(&mut wire));
     written.during(CONVERTING)?;
     Ok(wire)
 }

@@ -105,8 +105,10 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
 /// A run of these figures, now.
 pub(super) fn of_figures(figures: Vec<Figure>, tolerance: Duration) -> Record {
     let (stores, cases): (Vec<_>, Vec<CaseRecord>) = figures.into_iter().unzip();
-    let stores = stores.into_iter();
-    let stores = stores.unique_by(|store| store.device.clone()).collect();
+    let stores = stores
+        .into_iter()
+        .unique_by(|store| store.device.clone())
+        .collect();
     let plan = Plan {
         cases: cases.iter().map(|record| record.case.clone()).collect(),
         settings: Settings {
