@@ -19,10 +19,10 @@ pub struct Outlook {
     left: Duration,
 }
 
-/// One case.
+/// Progress of a case.
 #[derive(Debug, Clone)]
 struct Share {
-    /// What it is expected to take, as a weight.
+    /// Expected time, as a weight.
     weight: f64,
     operations: u64,
     busy: Duration,
@@ -168,8 +168,8 @@ impl Outlook {
     }
 }
 
-/// What is left of something that was expected to take so long: by what the part that is done has taken, and the less of it
-/// that is, the more by what was expected.
+/// Returns the remaining time of something with an expected time: it follows the time of the finished part, and the
+/// smaller that is, the more the expectation.
 fn left(expected: Duration, done: f64, elapsed: Duration) -> Duration {
     let rest = (1.0 - done).max(0.0);
     let all = rest * expected.as_secs_f64() + elapsed.as_secs_f64();

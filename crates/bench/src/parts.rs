@@ -26,14 +26,14 @@ words! {
         Calls = "PC/SC calls",
         /// A process of the program that does nothing.
         ProgramStart = "program start",
-        /// What another process takes that loads the key and no more: a PKCS#11 module is loaded, the PIN verified and
-        /// the key found, or a file is read.
+        /// Loading of the key by another process: a PKCS#11 module is loaded, the PIN verified and the key found, or a
+        /// file is read.
         KeyLoad = "key load",
         /// The private-key operation by itself, asked in keymark's own process.
         Operation = "operation",
-        /// What is left of the whole and nobody has measured.
+        /// Rest that nobody has measured.
         Rest = "rest",
-        /// What is left of the whole: programs waiting for each other.
+        /// Rest in which programs wait for each other.
         Waiting = "waiting",
         /// Processor time of the workers themselves, with what they do between operations: what a library
         /// calculates that is called, and next to nothing where a device does the work.

@@ -172,7 +172,7 @@ impl Block {
         Some((first, last))
     }
 
-    /// How many workers did something, when the last of them began, and when the first was done.
+    /// Returns the number of active workers, the last beginning and the first end.
     pub(crate) fn common(&self) -> Option<(usize, Timestamp, Timestamp)> {
         let mut busy: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
         for sample in &self.samples {

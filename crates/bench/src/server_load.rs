@@ -419,7 +419,7 @@ fn shuffle(durations: &mut [u64], order: &mut ChaCha8Rng) {
     }
 }
 
-/// Of buckets; none of nothing.
+/// Returns the mean of buckets; none if there are none.
 fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
     let (mut sum, mut count) = (0.0, 0.0);
     for &(nanoseconds, times) in buckets {

@@ -56,14 +56,14 @@ pub struct Table {
     /// Remarks.
     #[serde(default)]
     pub note: String,
-    /// By strength, ascending.
+    /// Rows by strength, ascending.
     rows: Vec<StrengthRow>,
-    /// By keymark's name: what the count of bits does not tell.
+    /// Strengths by keymark's names, which counts of bits do not determine.
     #[serde(default)]
     named: BTreeMap<String, u32>,
 }
 
-/// What a strength takes at least.
+/// Requirements of a strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StrengthRow {

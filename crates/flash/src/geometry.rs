@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 16 << 20;
 #[error("{0}")]
 pub struct GeometryError(String);
 
-/// Which field has to change, and how; the geometry is called by its name, or its file.
+/// Returns an error with the field to change; the geometry is called by its name, or its file.
 fn malformed(name: &str, reason: impl Display) -> GeometryError {
     GeometryError(format!("cannot use flash geometry {name}: {reason}"))
 }

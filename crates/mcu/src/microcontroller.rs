@@ -166,7 +166,7 @@ struct PartFile {
     also: Vec<String>,
     product: String,
     core: Core,
-    /// Of MUL: one, but for a Cortex-M0+ with the small multiplier.
+    /// Cycles of MUL: one, but for a Cortex-M0+ with the small multiplier.
     multiply_cycles: Option<u8>,
     clock_mhz: Megahertz,
     /// The slowest that it can be set to; 1 MHz where nothing is said.
@@ -276,7 +276,7 @@ impl PartFile {
         }
     }
 
-    /// It keeps the name by which it was asked for.
+    /// Finds a part, which keeps the name by which it was asked for.
     fn find(name: &str) -> Result<Self, MicrocontrollerError> {
         let mut known = Vec::new();
         for file in shipped() {
@@ -296,7 +296,7 @@ impl PartFile {
         })
     }
 
-    /// In bytes; `parse` has seen to it that they can be counted.
+    /// Returns the size in bytes; `parse` has checked that it can be counted.
     fn flash_size(&self) -> u32 {
         self.flash_kib.unwrap_or_default() * 1024
     }

@@ -202,7 +202,7 @@ struct Variant {
     pipeline: Pipeline,
 }
 
-/// What one phase came to.
+/// Result of one phase.
 #[derive(Debug, Clone, Default)]
 struct Followed {
     /// Instructions that the variants have followed.
@@ -221,7 +221,7 @@ pub struct Banded {
     variants: Vec<Variant>,
     /// Instructions that they still follow in this phase.
     left: u64,
-    /// When the phase under way began, by the model and by each variant, and the model's time when they left off.
+    /// Beginning of the phase under way, by the model and by each variant, and the model's time when they stopped.
     begun: u64,
     variants_begun: Vec<u64>,
     stretch_end: Option<u64>,
@@ -240,7 +240,7 @@ impl Banded {
         Self::following(mcu, STRETCH)
     }
 
-    /// For so many instructions outside of phases.
+    /// Follows variants for that many instructions outside of phases.
     fn following(mcu: &Microcontroller, outside: u64) -> Self {
         let variants: Vec<Variant> = (0..ROWS.len())
             .map(Assumption)

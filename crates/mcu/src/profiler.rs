@@ -141,7 +141,7 @@ impl Profiler {
         self.entered = (self.pipeline().now(), self.executed);
     }
 
-    /// What a node has spent until now.
+    /// Returns the cost of a node until now.
     fn spent(&self, node: usize) -> Spent {
         let mut spent = self.nodes[node].spent;
         if node == self.current {

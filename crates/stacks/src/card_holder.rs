@@ -76,12 +76,12 @@ fn holder() -> Holder {
     scdaemon().unwrap_or(Holder::Unknown)
 }
 
-/// As cards are named everywhere.
+/// Returns the usual name of a card.
 fn name(aid: &str) -> Option<String> {
     Aid::new(&hex::decode(aid).ok()?).map(|aid| aid.to_string())
 }
 
-/// Whether a wish may be about a token that is held.
+/// Returns true if a wish may be about a token that is held.
 pub(crate) fn is_wanted(occupied: &[OccupiedReader], wish: &Wish, unknown: &[String]) -> bool {
     match wish {
         Wish::Software | Wish::Default => false,
@@ -163,7 +163,7 @@ impl Drop for Borrowed {
     }
 }
 
-/// What is found at one of so many looks, so far apart.
+/// Looks repeatedly with pauses.
 fn looked_for<L>(looks: u32, pause: Duration, look: impl Fn() -> Option<L>) -> Option<L> {
     (0..looks).find_map(|_| {
         look().or_else(|| {

@@ -29,19 +29,19 @@ pub struct Found {
 /// Devices and stacks that were found.
 #[derive(Debug)]
 pub struct Inventory {
-    /// In the order of the registry.
+    /// Devices in the order of the registry.
     pub devices: Vec<Found>,
-    /// What could not be looked at, if it had to be: readers without pcscd.
+    /// Error of a search: readers without pcscd.
     pub unseen: Option<Error>,
     /// Tokens that another program has to itself.
     pub occupied: Vec<OccupiedReader>,
     /// Names that no device has.
     pub unknown: Vec<String>,
-    /// Where tokens were looked for beside readers.
+    /// Places besides readers where tokens were looked for.
     pub visited: Vec<Visited>,
     providers: Vec<(StackFamily, Box<dyn StackProvider>)>,
     user: User,
-    /// What its owner gets back. Dropped last: by then keymark has let go of it.
+    /// Loan that its owner gets back. Dropped last: by then keymark has let go of it.
     pub borrowed: Option<Borrowed>,
 }
 
@@ -118,7 +118,7 @@ impl Inventory {
         }
     }
 
-    /// What can be planned, in the order in which stacks are registered.
+    /// Returns the offers, in the order in which stacks are registered.
     pub fn offers(&self) -> Vec<Offer> {
         let offer = |found: &Found, way: &Way| {
             Some(Offer {
@@ -160,7 +160,7 @@ impl Inventory {
         names.cloned().collect()
     }
 
-    /// What is missing, by device and stack.
+    /// Returns the missing ways by device and stack.
     pub fn missing(&self) -> impl Iterator<Item = (&DeviceName, &Way, &Error)> {
         self.devices.iter().flat_map(|found| {
             found.ways.iter().filter_map(|way| {
@@ -176,7 +176,7 @@ impl Inventory {
         provider.map_or(Duration::ZERO, |(_, provider)| provider.guess(case))
     }
 
-    /// What a plan asks of each device.
+    /// Returns the capabilities that a plan needs of each device.
     fn wanted(&self, plan: &Plan) -> Vec<(&Found, Vec<Capability>)> {
         let of_device = |found: &Found| -> Vec<Capability> {
             let cases = plan
@@ -205,7 +205,7 @@ impl Inventory {
             .collect()
     }
 
-    /// Whether each device can do all that a plan asks of it together.
+    /// Checks that each device can do all that a plan asks of it together.
     ///
     /// # Errors
     /// When one cannot: a slot holds one key.
@@ -296,7 +296,7 @@ pub struct OpenStacks {
 }
 
 impl OpenStacks {
-    /// By device and name, for the runner.
+    /// Returns the stacks by device and name, for the runner.
     pub fn by_name(&self) -> Stacks<'_> {
         self.stacks
             .iter()

@@ -60,7 +60,7 @@ fn alone() -> Vec<NonZeroU32> {
     vec![NonZeroU32::MIN]
 }
 
-/// By their names.
+/// Plans by name.
 static PLANS: LazyLock<BTreeMap<String, Vec<PlanLine>>> =
     LazyLock::new(|| shipped(include_str!("../../../data/plans.toml")));
 
@@ -84,7 +84,7 @@ impl NamedPlan {
     }
 }
 
-/// One selection for each device, stack and operation: not every stack has every key.
+/// Returns a selection for each device, stack and operation: not every stack has every key.
 fn of_line(line: &PlanLine, common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let libgcrypt_is_wanted = |offer: &Offer| {
         // What lies under GnuPG's stacks concerns nobody who has no GnuPG: then it is the usual library's time.

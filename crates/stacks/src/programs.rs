@@ -57,7 +57,7 @@ pub(crate) struct OperationProcess {
     pub(crate) call: &'static str,
     /// The file that has its result.
     pub(crate) output: PathBuf,
-    /// Where it complains.
+    /// File of its complaints.
     said: PathBuf,
     command: Option<Command>,
     /// Ends it with keymark.
@@ -188,7 +188,7 @@ pub(crate) fn broken(agent: &str, call: &str, error: &io::Error) -> Error {
 
 /// Longest time until a program has started.
 pub(crate) const START: Duration = Duration::from_secs(10);
-/// How long it may take to end once it has said something else than it should.
+/// Longest time to end after a wrong message.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// A program that runs until its standard input ends: when keymark is killed, it ends by itself.

@@ -91,7 +91,7 @@ impl Way {
     }
 }
 
-/// Whether the device has keys that other programs see.
+/// Checks that the device has keys that other programs see.
 pub(crate) fn has_key_on_token(device: &dyn Device) -> Result<(), Error> {
     if !device.present().is_empty() {
         return Ok(());

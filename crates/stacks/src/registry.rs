@@ -18,7 +18,7 @@ pub const FAMILIES: &[StackFamily] = &[
     services::FAMILY,
 ];
 
-/// Those that the runner drives.
+/// Returns the families that the runner drives.
 fn driven() -> impl Iterator<Item = &'static StackFamily> {
     FAMILIES.iter().filter(|family| family.look.is_some())
 }

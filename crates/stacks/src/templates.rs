@@ -4,7 +4,7 @@
 use askama::Template;
 use keymark_bench::{During as _, Error};
 
-/// Whether the comments are written as well.
+/// Treatment of comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comments {
     Written,

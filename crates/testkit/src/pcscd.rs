@@ -28,7 +28,7 @@ use crate::place::short_directory;
 
 /// Program of the package `pcscd`. A lock on it is held while one starts that may change the system's `/run`.
 pub const PCSCD: &str = "/usr/sbin/pcscd";
-/// Of the package `vsmartcard-vpcd`.
+/// Driver of the package `vsmartcard-vpcd`.
 const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
 /// Compiled into it; the file in it names the last process that was started as pcscd.
 const RUN_DIRECTORY: &str = "/run/pcscd";
@@ -304,7 +304,7 @@ fn other_readers() -> String {
     others.join(":")
 }
 
-/// One entry of reader.conf(5).
+/// Returns an entry of reader.conf(5).
 fn reader_conf(port: u16) -> String {
     format!(
         "FRIENDLYNAME \"{READER}\"\nDEVICENAME /dev/null:{port:#06X}\nLIBPATH {DRIVER}\nCHANNELID {port:#06X}\n"

@@ -169,7 +169,7 @@ impl Parameters {
         word.transpose().during("reading a case's parameters")
     }
 
-    /// Whether each is a word of one of these dimensions, and none is missing that has to be said.
+    /// Checks that each is a word of one of these dimensions, and that no mandatory one is missing.
     ///
     /// # Errors
     /// Which is not.
@@ -327,7 +327,8 @@ impl ParameterChoice {
     }
 }
 
-/// Whether a set of a family's parameters is among the wanted ones: of what nothing was said, the usual word is.
+/// Returns true if a set of a family's parameters is among the wanted ones; a dimension that is not named means its
+/// usual word.
 pub fn admits(wanted: &[ParameterChoice], dimensions: &[Dimension], set: &Parameters) -> bool {
     let own = dimensions.iter().all(|dimension| {
         let word = set.get(dimension.name);

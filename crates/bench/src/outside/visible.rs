@@ -82,8 +82,8 @@ pub fn shortened(text: &str, most: usize) -> String {
     cut(&visible(&seen), most).into_owned()
 }
 
-/// What a parser says is wrong with a text, and in which line, without that line and the strings in it: a file that was
-/// named by mistake may have a password there.
+/// Returns a parser's message with its line, without the line's text and the strings in it: a file that was named by
+/// mistake may have a password there.
 pub fn located(text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -> String {
     let parts = reason.split('"').enumerate();
     let reason: String = parts

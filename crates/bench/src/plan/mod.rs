@@ -206,10 +206,10 @@ impl Plan {
             .of(self.cases.get(index)?, &self.cases)
     }
 
-    /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of
-    /// each worker, and keys, with a home and an agent for those of programs.
+    /// Returns the expected time of preparation, given the cost of one operation of a case: the warm-up of each
+    /// worker, and keys, with a home and an agent for those of programs.
     pub fn expected_preparation(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
-        /// Of a key with its home: it takes 0.2 s for curves, and up to a second for RSA.
+        /// Time to make a key with its home: 0.2 s for curves, and up to a second for RSA.
         const HOME: Duration = Duration::from_millis(500);
         let of_programs = self
             .cases
@@ -237,7 +237,7 @@ impl Plan {
             .map_or(total, |limit| total.min(limit))
     }
 
-    /// The same of one case, if nothing but its own stop rule limits it.
+    /// Returns the expected time of one case, if only its own stop rule limits it.
     pub(crate) fn expected_of(&self, case: &Case, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         match self.settings.stop {
             StopRule::Runs(runs) => {

@@ -81,7 +81,7 @@ impl Selection {
         })
     }
 
-    /// Whether a way to a device is among those that were asked for, by the parameters it has.
+    /// Returns true if a way to a device is wanted, by its parameters.
     pub fn wants_way(
         &self,
         stack: StackName,
@@ -111,14 +111,14 @@ impl Selection {
             .is_none_or(|operations| operations.contains(&operation))
     }
 
-    /// What an offer has of what is wanted, whatever the algorithm.
+    /// Returns the wanted capabilities of an offer, whatever the algorithm.
     fn wanted<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = Capability> + 'a {
         let synonyms = offer.synonyms.iter().filter(|_| self.operations.is_some());
         let all = offer.capabilities.iter().chain(synonyms).copied();
         all.filter(|capability| self.wants(capability.operation))
     }
 
-    /// What was named must be there.
+    /// Checks that everything named is on offer.
     pub(super) fn check(&self, offers: &[Offer]) -> Result<(), PlanError> {
         for device in self.devices.iter().flatten() {
             if !offers.iter().any(|offer| offer.device == *device) {
@@ -231,7 +231,7 @@ impl Selection {
         })
     }
 
-    /// One capability with every wanted set of parameters, under every load, in every replica.
+    /// Returns a capability with every wanted set of parameters, under every load, in every replica.
     fn variants(&self, offer: &Offer, capability: Capability) -> Vec<Case> {
         let mut cases = Vec::new();
         for parameters in offer
@@ -266,7 +266,7 @@ impl Selection {
         cases
     }
 
-    /// How many workers of which kind are wanted and can be had.
+    /// Returns numbers and kinds of workers that are wanted and possible.
     fn workers<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = (NonZeroU32, Worker)> + 'a {
         let threads = self
             .concurrency

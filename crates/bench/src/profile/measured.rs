@@ -166,7 +166,7 @@ fn chosen(record: &Record, named: Option<&str>) -> Result<DeviceName, Unprofiled
     }
 }
 
-/// How the device was reached; none if it is neither a card nor a token.
+/// Returns the interface of the device; none if it is neither a card nor a token.
 fn store_of(record: &Record, device: &DeviceName) -> Option<ProfileStore> {
     let mut cases = record.cases.iter().map(|case| &case.case);
     match cases.find(|case| case.device == *device)?.store {

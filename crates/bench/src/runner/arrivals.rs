@@ -76,16 +76,16 @@ impl Iterator for Poisson {
 /// longer.
 #[derive(Debug, Clone)]
 pub(crate) struct ArrivalQueue {
-    /// From the first that nobody has claimed.
+    /// Arrivals from the first unclaimed one.
     arrivals: Poisson,
     claimed: u64,
-    /// The same, from the first that has not come yet.
+    /// Arrivals from the first one in the future.
     later: Poisson,
-    /// How many have come.
+    /// Number of arrivals so far.
     come: u64,
-    /// Where the next block begins.
+    /// Beginning of the next block.
     now: Duration,
-    /// When each worker is done with what it has begun.
+    /// Time when each worker has finished what it began.
     free: Vec<Duration>,
 }
 
@@ -103,12 +103,12 @@ impl ArrivalQueue {
         }
     }
 
-    /// Where the block under way began.
+    /// Returns the beginning of the block under way.
     pub(crate) const fn now(&self) -> Duration {
         self.now
     }
 
-    /// When a worker is free for the first time in the block.
+    /// Returns the time when a worker is first free in the block.
     pub(crate) fn free(&self, worker: u32) -> Duration {
         let free = self.free.get(worker as usize).copied();
         free.unwrap_or(self.now).max(self.now)

@@ -16,9 +16,9 @@ pub(super) struct MeasuredBlock {
     pub(super) block: Block,
     /// Why its first failing operation failed, or its result was refused.
     pub(super) failure: Option<Ending>,
-    /// Where the time of its operations went.
+    /// Parts of its operations' time.
     pub(super) parts: PartSums,
-    /// What the check of its results took.
+    /// Time of checking its results.
     pub(super) checking: Duration,
 }
 
@@ -101,7 +101,7 @@ impl Start {
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// One that will not come.
+    /// Counts out a missing worker.
     fn never_mind_one(&self) {
         drop(self.count_one());
     }

@@ -159,7 +159,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What the reference takes now, in nanoseconds.
+    /// Returns the time of the reference calculation, in nanoseconds.
     fn reference_ns(&self) -> u64 {
         let begin = self.clock.now();
         (self.reference)();
@@ -182,18 +182,18 @@ struct Active {
     queue: Option<ArrivalQueue>,
 }
 
-/// One run of a plan.
+/// Run of a plan.
 struct RunningPlan<'r> {
     runner: &'r Runner<'r>,
     settings: &'r Settings,
-    /// Of each case in the plan's order, what its ratio is taken to.
+    /// Index of each case's baseline, in the plan's order.
     baselines: Vec<Option<usize>>,
-    /// Which cases are known well enough by themselves.
+    /// Cases that are known well enough by themselves.
     known: BTreeSet<CaseId>,
     buffers: Buffers,
     records: Vec<CaseRecord>,
     observer: &'r mut dyn Observer,
-    /// What checks have taken, which is nobody's measuring time.
+    /// Time of checks, which counts as nobody's measuring time.
     checking: Duration,
 }
 
@@ -339,7 +339,7 @@ impl RunningPlan<'_> {
         }
     }
 
-    /// What is left to measure all these cases in; nothing is known where a number of operations ends them.
+    /// Returns the time left to measure these cases; none where a number of operations ends them.
     fn left(&self, time: &PlanTime, active: &[Active]) -> Option<Duration> {
         time.left(self).or_else(|| {
             let left = active.iter().map(|case| case.progress.time_left());
@@ -347,8 +347,7 @@ impl RunningPlan<'_> {
         })
     }
 
-    /// One case's turn in a round: a block, if its credit is enough for that and the time for it. How the case has ended,
-    /// if there will be no further one.
+    /// Gives a case its turn in a round: a block, if credit and time suffice. Returns the case's end, if it has ended.
     fn turn(
         &mut self,
         case: &mut Active,
@@ -377,7 +376,7 @@ impl RunningPlan<'_> {
         self.visit(case, round, left, time.part, rng)
     }
 
-    /// One block of one case.
+    /// Measures one block of a case.
     fn visit(
         &mut self,
         case: &mut Active,

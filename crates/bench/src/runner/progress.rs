@@ -51,15 +51,15 @@ pub(super) struct CaseProgress {
     mean: RunningMean,
     done: u64,
     blocks: usize,
-    /// On visits, with what has to be done around the operations, but without checks.
+    /// Time on visits, including the work around the operations, but without checks.
     spent: Duration,
-    /// From the first sample to the last, whatever was measured in between.
+    /// First sample's start and last sample's end, whatever was measured in between.
     span: Option<(Timestamp, Timestamp)>,
     operation: Duration,
     /// How many times longer than usual blocks of several workers have to be for them to work together: who finds what
     /// they queue for taken may be back for it much later (pcscd's clients look ten times a second).
     longer: u32,
-    /// What an open loop still has to run before it counts.
+    /// Time that an open loop still has to run before it counts.
     filling: Duration,
     /// The part of the case's own time, if it has any, after which it counts all the same: its queue's clock stands still
     /// for what is done around blocks, which may be the most of it.
@@ -119,13 +119,13 @@ impl CaseProgress {
         self.spent += took;
     }
 
-    /// What is left of the case's own time, if it has any.
+    /// Returns the rest of the case's own time, if it has any.
     pub(super) fn time_left(&self) -> Option<Duration> {
         let limit = self.stop.time();
         limit.map(|limit| limit.saturating_sub(self.spent))
     }
 
-    /// What a visit may be expected to take.
+    /// Returns the expected time of a visit.
     pub(super) fn visit(&self, part: Option<Duration>) -> Duration {
         let Budget { time, lead_in, .. } = self.budget(part);
         time.max(self.operation) + self.operation * lead_in
@@ -213,7 +213,7 @@ impl CaseProgress {
         }
     }
 
-    /// Whether the stop rule is met.
+    /// Returns the reason to stop, if the stop rule is met.
     pub(super) fn stopped(&self) -> Option<Stopped> {
         match self.stop {
             StopRule::Runs(runs) => {

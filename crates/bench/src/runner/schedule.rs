@@ -23,7 +23,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Of a case that was not visited yet; the first visit is for nothing.
+    /// Starts the account of a case that was not visited yet; the first visit is free.
     pub(super) const fn new(cost: Duration) -> Self {
         Self {
             cost,
@@ -64,14 +64,14 @@ impl Account {
 /// Shares of the cases in a round: deficit round robin (Shreedhar & Varghese, SIGCOMM 1995).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares {
-    /// What each has of the time that is left, if that is more than it needs; none where nothing limits it.
+    /// Fair share of the remaining time, if it exceeds the need; none without a limit.
     fair: Option<Duration>,
     /// Rounds in that time: as many as the quickest has visits.
     rounds: f64,
 }
 
 impl Shares {
-    /// Of the time that is left; where there is no limit, everybody is visited in each round.
+    /// Divides the remaining time; without a limit every case is visited in each round.
     pub(super) fn new<'a>(
         accounts: impl Iterator<Item = &'a Account> + Clone,
         left: Option<Duration>,

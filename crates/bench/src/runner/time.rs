@@ -22,9 +22,9 @@ pub(super) fn longest_call(
 /// The plan's own time.
 pub(super) struct PlanTime {
     pub(super) deadline: Option<Timestamp>,
-    /// What checks had taken when it began.
+    /// Time of checks before it began.
     pub(super) checked_before: Duration,
-    /// One case's part of it.
+    /// Share of one case.
     pub(super) part: Option<Duration>,
 }
 

@@ -12,7 +12,7 @@ use crate::{
     Clock, Error, Outcome, Pacing, Part, PartSums, Sample, Stretch, Timestamp, nanoseconds,
 };
 
-/// How long a block may last.
+/// Limits of a block.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Budget {
     /// No operation starts later than this after the first.
@@ -21,7 +21,7 @@ pub(crate) struct Budget {
     pub(crate) operations: u64,
     /// Operations each worker does first, uncounted.
     pub(crate) lead_in: u32,
-    /// When operations start.
+    /// Rule that decides when operations start.
     pub(crate) pacing: Pacing,
 }
 
@@ -47,7 +47,7 @@ impl Budget {
     }
 }
 
-/// Who thinks looks this often whether the run goes on.
+/// Interval at which a thinking user checks whether the run goes on.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Fill of an output buffer before an operation.
@@ -129,17 +129,17 @@ pub(crate) struct Shared<'a> {
     interrupt: &'a AtomicBool,
     inputs: &'a [Input],
     budget: Budget,
-    /// Where each worker waits until all are ready.
+    /// Barrier at which each worker waits until all are ready.
     gate: &'a (dyn Fn() + Sync),
     /// Operations that may still start.
     tickets: AtomicI64,
     /// Set by a failing worker, so that the others stop as well.
     failed: AtomicBool,
-    /// When the first worker came past the barrier.
+    /// Time when the first worker passed the barrier.
     begin: OnceLock<Timestamp>,
     /// Of an open loop.
     queue: Option<Mutex<ArrivalQueue>>,
-    /// Of what is random in the block.
+    /// Seed of the block.
     seed: u64,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct WorkDone {
     pub(crate) samples: Vec<Sample>,
     pub(crate) failure: Option<Error>,
     pub(crate) parts: PartSums,
-    /// In an open loop: when, on the queue's clock, it was done with all it had begun.
+    /// Time on the queue's clock when the worker had finished everything it began, in an open loop.
     pub(crate) stopped: Option<Duration>,
 }
 
@@ -207,9 +207,9 @@ impl<'a> Shared<'a> {
 /// A worker's view of the queue of an open loop: which moment of its clock is which of the wall's.
 struct Turns<'a> {
     queue: &'a Mutex<ArrivalQueue>,
-    /// On the wall's clock, with what keymark has spent on itself since the block began.
+    /// Beginning on the wall's clock, plus keymark's own time since the block began.
     begin: Timestamp,
-    /// The same on the queue's clock.
+    /// Beginning on the queue's clock.
     origin: Duration,
     until: Duration,
     free: Duration,
@@ -233,8 +233,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Who begins a block with what another block left to do takes nothing before that is over: the next arrival is
-    /// for who is free first.
+    /// Waits until the work left over from another block is finished: the next arrival is for the first free worker.
     fn wait_until_free(&self, clock: &dyn Clock) {
         if self.free < self.until {
             clock.wait_until(self.wall(self.free));
@@ -413,7 +412,7 @@ fn may_start(shared: &Shared<'_>, outputs: &Outputs) -> bool {
         && shared.tickets.fetch_sub(1, Ordering::Relaxed) > 0
 }
 
-/// One sample. Only `perform` stands between the two clock readings.
+/// Measures one sample. Only `perform` is between the two clock readings.
 fn operate(
     shared: &Shared<'_>,
     worker: u32,

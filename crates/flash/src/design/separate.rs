@@ -75,7 +75,7 @@ fn pool_bytes(unit: usize) -> usize {
 }
 
 impl Separate {
-    /// Of the pages of [`layout`].
+    /// Reads the pages of [`layout`].
     pub(super) fn mount(flash: &mut Flash, mut pages: Vec<Page>) -> Result<Self> {
         let certificate = pages.split_off(POOL_PAGES + KEY_PAGES);
         let keys = pages.split_off(POOL_PAGES);

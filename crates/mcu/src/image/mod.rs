@@ -217,7 +217,7 @@ impl Image {
         written.ok_or_else(|| ImageError::NoSymbol(format!("at {address:#010x}")))
     }
 
-    /// Where `first` is the address of a segment's first byte.
+    /// Replaces bytes; `first` returns the address of a segment's first byte.
     fn write(&mut self, address: u32, first: fn(&Segment) -> u32, bytes: &[u8]) -> Option<()> {
         let place = self.segments.iter().find_map(|segment| {
             let offset = address.checked_sub(first(segment))? as usize;

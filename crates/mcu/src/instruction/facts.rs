@@ -50,7 +50,7 @@ impl Facts {
         }
     }
 
-    /// The same of one that moves so many bytes, at an address made of these registers.
+    /// Returns facts of a transfer of that many bytes, at an address made of these registers.
     pub(super) const fn moving(self, bytes: u8, address: u16) -> Self {
         Self {
             bytes,
@@ -61,7 +61,7 @@ impl Facts {
 }
 
 impl Effect {
-    /// What its class and registers are.
+    /// Returns class and registers of the effect.
     pub(super) fn facts(&self) -> Facts {
         match *self {
             Self::DataImmediate(alu, _, r, ..) | Self::DataRegister(alu, _, r) => {
@@ -232,7 +232,7 @@ impl Effect {
     }
 }
 
-/// Of arithmetic and logic, where a move is of the class `moved`.
+/// Returns facts of arithmetic and logic, where a move is of the class `moved`.
 fn data(alu: Alu, r: Operands, moved: Class) -> Facts {
     let class = match alu {
         Alu::Mov | Alu::Mvn => moved,
@@ -259,7 +259,7 @@ fn indexed(t: Transfer) -> u16 {
     }
 }
 
-/// What the address is made of.
+/// Returns the registers of the address.
 fn addressed(t: Transfer) -> u16 {
     match t.offset {
         Offset::Scaled(rm, _) => t.rn.bit() | rm.bit(),

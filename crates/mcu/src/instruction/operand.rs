@@ -102,7 +102,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// What becomes of a value that is read.
+    /// Extends a value that is read.
     #[inline(always)]
     pub(crate) const fn extend(self, value: u32) -> u32 {
         match self {

@@ -11,8 +11,8 @@ use crate::instruction::{Architecture, Condition, Effect, Instruction, Register}
 /// The most instructions of a block: a bit each says which were skipped.
 pub(crate) const LONGEST: usize = 32;
 
-/// One step of a block, an instruction or what must be done before it, with those behind it: each goes on with the next
-/// itself, so that a host can foresee where from each.
+/// Operation of a block, an instruction or its preparation, with those behind it: each goes on with the next itself,
+/// so that a host can predict the branches.
 #[derive(Debug, Clone)]
 pub(super) struct Operation {
     run: Handler,
@@ -28,7 +28,7 @@ impl Operation {
         (self.run)(machine, self)
     }
 
-    /// With the operation behind it, if there is one: they are too few to matter to the stack.
+    /// Runs the operation behind it, if there is one: they are too few to matter to the stack.
     #[inline(always)]
     pub(super) fn go_on(&self, machine: &mut SimulatedMachine) -> Done {
         match &self.next {
@@ -41,9 +41,9 @@ impl Operation {
 /// Instructions that are executed one behind the other. Only the last may go elsewhere.
 #[derive(Debug, Clone)]
 pub struct CodeBlock {
-    /// Where it stands among the machine's, if it is kept: timing models keep there what they know of it.
+    /// Number among the machine's blocks, if it is kept: timing models index by it.
     pub(crate) number: usize,
-    /// With their addresses.
+    /// Instructions with their addresses.
     pub(crate) instructions: Vec<(u32, Instruction)>,
     /// The address behind it.
     pub(super) after: u32,
@@ -125,7 +125,7 @@ impl CodeBlock {
     }
 }
 
-/// What has been decoded of flash and RAM.
+/// Decoded code of flash and RAM.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Code {
     blocks: Vec<CodeBlock>,
@@ -136,7 +136,7 @@ pub(super) struct Code {
     instructions: BTreeMap<u32, Instruction>,
     /// Addresses before which a block ends at the latest: where code gets another name.
     pub(super) boundaries: BTreeSet<u32>,
-    /// Which instructions are known.
+    /// Instruction set.
     pub(super) architecture: Architecture,
 }
 
@@ -224,7 +224,7 @@ impl Code {
         self.alias.numbers.get_mut(index)
     }
 
-    /// One instruction; IT decodes those of its block as well.
+    /// Decodes one instruction; IT decodes those of its block as well.
     fn instruction(&mut self, address: u32, memory: &mut Memory) -> Option<Instruction> {
         if let Some(known) = self.instructions.get(&address) {
             return Some(*known);

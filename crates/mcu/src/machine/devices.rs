@@ -18,7 +18,7 @@ pub struct Stub {
     /// Bytes from there on that are alike; a word where nothing is said.
     #[serde(default)]
     pub bytes: u32,
-    /// What reads as after a reset.
+    /// Value after a reset.
     #[serde(default)]
     pub reset: u32,
     /// Pairs of bits: the second reads as the first was written, as "ready" follows "on".
@@ -50,7 +50,7 @@ pub(super) const FLOAT_DEFAULTS: u32 = 0xe000_ef3c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
-/// Where the core's own registers lie.
+/// Addresses of the core's own registers.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
 /// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA.
 const TRACE_ENABLE: u32 = 1 << 24;
@@ -78,7 +78,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    /// Where the vector table lies.
+    /// Returns the address of the vector table.
     pub(super) fn vectors(&self) -> u32 {
         self.word(VECTORS)
     }
@@ -225,7 +225,7 @@ impl Devices {
         self.first(|exception| self.active >> exception & 1 == 1)
     }
 
-    /// It is being handled.
+    /// Marks an exception as active.
     pub(super) const fn taken(&mut self, exception: u32) {
         self.active |= 1 << (exception & 31);
         let asked = self.asked >> (exception & 31) & 1 == 1;
@@ -235,7 +235,7 @@ impl Devices {
         }
     }
 
-    /// It is handled.
+    /// Marks an exception as handled.
     pub(super) const fn left(&mut self, exception: u32) {
         self.active &= !(1 << (exception & 31));
     }

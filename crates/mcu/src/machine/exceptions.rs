@@ -15,7 +15,7 @@ const RETURN: u32 = 0xffff_ffe0;
 /// Bits of it: without floating-point registers, to the process stack.
 const BASIC: u32 = 0x10;
 const PROCESS: u32 = 4;
-/// Of the saved xPSR: the stack was moved by four bytes.
+/// Bit of the saved xPSR: the stack was moved by four bytes.
 const MOVED: u32 = 1 << 9;
 /// Core registers that are saved, before PC and xPSR.
 const SAVED: [u32; 6] = [0, 1, 2, 3, 12, 14];
@@ -33,7 +33,7 @@ impl SimulatedMachine {
         self.pc >= RETURN && self.registers.special[IPSR] != 0
     }
 
-    /// What an exception must be more urgent than (ExecutionPriority, B1.5.4).
+    /// Returns the priority that an exception must exceed (ExecutionPriority, B1.5.4).
     fn execution_priority(&self) -> i32 {
         let special = &self.registers.special;
         let handled = self.devices.handled();

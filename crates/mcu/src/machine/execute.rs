@@ -13,7 +13,7 @@ use crate::instruction::{
     Alu, Architecture, Condition, Effect, Flags, Indirect, Long, Register, Shift, Sign,
 };
 
-/// Whether an instruction simply went on.
+/// Result of an instruction: simply going on, or an interruption.
 pub(super) type Done = Result<(), Interrupted>;
 
 /// Executes an operation of the effect that it was chosen for.
@@ -61,7 +61,7 @@ macro_rules! executes {
 }
 pub(super) use executes;
 
-/// What executes that effect.
+/// Returns the function that executes an effect.
 pub(super) fn handler(effect: &Effect) -> Handler {
     match *effect {
         Effect::DataRegister(alu, flags, _) => by_alu!(alu, flags, data_register),
@@ -88,7 +88,7 @@ pub(super) fn handler(effect: &Effect) -> Handler {
     }
 }
 
-/// What skips an instruction of an IT block unless its condition holds.
+/// Returns the function that skips an instruction of an IT block unless its condition holds.
 pub(super) fn unless(condition: Condition) -> Handler {
     by_condition!(condition, skip_unless)
 }
@@ -152,7 +152,7 @@ executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, opera
     registers.set(r.high, (result >> 32) as u32);
 } }
 
-/// What is neither the plainest arithmetic nor memory nor a branch.
+/// Executes effects that are neither the plainest arithmetic nor memory nor a branch.
 fn compute(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let registers = &mut machine.registers;
     match operation.effect {
@@ -208,7 +208,7 @@ fn compute_dsp(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
-/// What computes nothing: special registers, the monitor, and what ends the straight way.
+/// Executes effects that compute nothing: special registers, the monitor, and ends of blocks.
 fn control(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let registers = &mut machine.registers;
     let halt = match operation.effect {

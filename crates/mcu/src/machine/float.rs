@@ -48,7 +48,7 @@ pub(super) fn execute(machine: &mut SimulatedMachine, operation: &Operation) -> 
     operation.go_on(machine)
 }
 
-/// What stays among registers.
+/// Computes among registers.
 fn compute(registers: &mut Registers, float: Float) {
     match float {
         Float::Data(data, r) => {

@@ -26,19 +26,19 @@ use crate::instruction::{Architecture, Register};
 use block::Code;
 use devices::Devices;
 
-/// How execution ended.
+/// End of execution.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
 pub enum Stop {
     /// The program said so by semihosting, with this code (0 for success).
     #[strum(to_string = "code {0}")]
     Exit(u32),
-    /// It has written as much as [`SimulatedMachine::take_output`] should take away before it goes on.
+    /// Output that [`SimulatedMachine::take_output`] should take before it goes on.
     #[strum(to_string = "output to be taken")]
     Output,
-    /// As many instructions were executed as were allowed.
+    /// Limit of instructions reached.
     #[strum(to_string = "no end in sight")]
     Limit,
-    /// It could not go on.
+    /// Fault: it cannot go on.
     #[strum(to_string = "a fault {0}")]
     Fault(CpuFault),
 }
@@ -49,11 +49,11 @@ pub enum Stop {
 pub struct CpuFault {
     /// The instruction's address.
     pub address: u32,
-    /// What was wrong.
+    /// Reason.
     pub reason: Reason,
 }
 
-/// What was wrong with an instruction.
+/// Reason of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// A load or store.
@@ -77,7 +77,7 @@ pub enum Reason {
          and CP11 in CPACR, 0xe000ed88"
     )]
     FloatsOff,
-    /// One where FPSCR asks for another rounding.
+    /// Another rounding in FPSCR.
     #[error("only rounding to nearest is simulated, but FPSCR or FPDSCR sets another mode")]
     Rounding,
     /// There is no memory to fetch from.
@@ -95,9 +95,9 @@ pub enum Reason {
     /// SYS_WRITE of more than there is.
     #[error("SYS_WRITE of {length} bytes at {address:#010x} reaches beyond memory")]
     Written {
-        /// Where they begin.
+        /// First address.
         address: u32,
-        /// How many.
+        /// Number of bytes.
         length: u32,
     },
     /// A semihosting operation that is not provided.
@@ -120,7 +120,7 @@ enum Halt {
     Exception(u32),
     /// ISB: what follows is fetched as it now stands in memory.
     Refetch,
-    /// It cannot go on.
+    /// Fault: it cannot go on.
     Fault(Reason),
 }
 
@@ -134,10 +134,10 @@ pub struct SimulatedMachine {
     code: Code,
     architecture: Architecture,
     pc: u32,
-    /// Where it goes on behind the block that is executed.
+    /// Address behind the executed block.
     next: u32,
     executed: u64,
-    /// What the timing model has to know of that block.
+    /// Notes on that block for the timing model.
     noted: Noted,
     /// The state of the local exclusive monitor (A3.4.1), since a load-exclusive.
     exclusive: bool,
@@ -182,14 +182,14 @@ impl SimulatedMachine {
         }
     }
 
-    /// The same at another clock frequency than 1 MHz.
+    /// Sets another clock frequency than 1 MHz.
     pub const fn at(mut self, hertz: u64) -> Self {
         self.hertz = hertz;
         self
     }
 
-    /// The same with these registers besides those of the core, which calls itself `cpuid` and has so many bits of a
-    /// priority. To be said before it runs.
+    /// Adds these registers to those of the core, its `cpuid` and the number of bits of a priority. To be called
+    /// before it runs.
     pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32, priority_bits: Option<u8>) -> Self {
         self.devices.stubs.extend_from_slice(stubs);
         self.devices.cpuid = cpuid;
@@ -197,20 +197,20 @@ impl SimulatedMachine {
         self
     }
 
-    /// The same with the vector table there, as VTOR says after a reset.
+    /// Sets the vector table's address, as VTOR has after a reset.
     pub fn with_vectors(mut self, address: u32) -> Self {
         self.devices.set_vectors(address);
         self
     }
 
-    /// The same where code is called otherwise from each of these addresses on, so that no [`CodeBlock`] goes across. To be
-    /// said before it runs.
+    /// Sets addresses at which code has another name, so that no [`CodeBlock`] goes across. To be called before it
+    /// runs.
     pub fn with_boundaries(mut self, addresses: impl Iterator<Item = u32>) -> Self {
         self.code.boundaries = addresses.collect();
         self
     }
 
-    /// The same with that architecture instead of ARMv7E-M. To be said before it runs.
+    /// Sets another architecture than ARMv7E-M. To be called before it runs.
     pub const fn with_architecture(mut self, architecture: Architecture) -> Self {
         self.architecture = architecture;
         self.code.architecture = architecture;
@@ -228,7 +228,7 @@ impl SimulatedMachine {
         self.pc
     }
 
-    /// What the program wrote by semihosting and nobody has taken.
+    /// Returns the output by semihosting that nobody has taken.
     pub fn output(&self) -> &[u8] {
         &self.output
     }
@@ -433,7 +433,7 @@ enum Pause {
     Exception(u32),
     /// Code in RAM has been written since it was decoded.
     Stale,
-    /// It is over.
+    /// End.
     Stop(Stop),
 }
 

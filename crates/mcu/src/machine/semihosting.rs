@@ -127,7 +127,7 @@ impl SimulatedMachine {
         Ok(text)
     }
 
-    /// Where heap and stack lie: zero for the heap, so that it is where the linker says; the stack at the end of RAM.
+    /// Reports heap and stack: zero for the heap, so that it is where the linker says; the stack at the end of RAM.
     fn heap_information(&mut self, block: u32) -> Result<(), BusError> {
         let layout = self.memory.layout();
         let end = layout.ram_base.wrapping_add(layout.ram_size);

@@ -60,7 +60,7 @@ impl SimulatedMachine {
         written.or_else(|error| self.write_device(access, address, value, error))
     }
 
-    /// What is read there, if it is in RAM.
+    /// Returns the value there, if it is in RAM.
     #[inline(always)]
     fn in_ram(&self, access: Access, address: u32) -> Option<u32> {
         let memory = &self.memory;
@@ -99,7 +99,7 @@ impl SimulatedMachine {
         Ok(access.extend(value))
     }
 
-    /// And writes it.
+    /// Writes to a device.
     #[cold]
     fn write_device(
         &mut self,
@@ -170,7 +170,7 @@ impl SimulatedMachine {
     }
 }
 
-/// What executes that load or store, if it is one.
+/// Returns the function that executes a load or store, if it is one.
 pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     Some(match *effect {
         Effect::Load(t) if t.rt != Register::PC => by_access!(t.access, load),

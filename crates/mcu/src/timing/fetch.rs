@@ -15,7 +15,7 @@ const _: () = assert!(RING.is_power_of_two());
 /// No read begins there, and none beside it.
 const NOWHERE: u32 = 1;
 
-/// Where code is executed from.
+/// Source of executed code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FetchSource {
     Flash,
@@ -41,10 +41,10 @@ pub struct Fetch {
     /// The first address of the read that is executed from, or [`NOWHERE`] behind a branch, and of the one before that.
     current: u32,
     left: u32,
-    /// Where it stands in the ring, and when it and those after it are there.
+    /// Place in the ring, and the times when it and those after it are there.
     at: usize,
     ready: [u64; RING],
-    /// Until then flash is reading.
+    /// End of the read under way.
     busy: u64,
     instructions: Option<Cache>,
     data: Option<Cache>,
@@ -109,7 +109,7 @@ impl Fetch {
         self.current == NOWHERE
     }
 
-    /// When the read so far ahead is there.
+    /// Returns the time when the read that far ahead is there.
     #[inline(always)]
     const fn ready(&mut self, ahead: usize) -> &mut u64 {
         &mut self.ready[(self.at + ahead) % RING]
@@ -162,7 +162,7 @@ impl Fetch {
         start + each - 1 - now
     }
 
-    /// The same in RAM or behind a cache.
+    /// Waits for a branch's target in RAM or behind a cache.
     #[inline(never)]
     fn target_elsewhere(&mut self, target: u32, now: u64) -> u64 {
         self.source = if target >= self.ram_base {
@@ -189,7 +189,7 @@ impl Fetch {
         }
     }
 
-    /// When a read asked for now is there, in RAM or behind a cache.
+    /// Returns the time when a read asked for now is there, in RAM or behind a cache.
     #[inline(always)]
     fn request(&mut self, read: u32, now: u64) -> u64 {
         let held = match (self.source, &mut self.instructions) {
@@ -272,9 +272,9 @@ pub struct Cache {
     sets: usize,
     /// Reads in a line, as a power of two.
     shift: u32,
-    /// For each line of flash the slot that holds it.
+    /// Slot of each line of flash.
     slot_of: Vec<u8>,
-    /// As many as an octet tells apart, so that none is looked for outside.
+    /// Slots: as many as an octet distinguishes, so that none is looked for outside.
     slots: Box<[CacheSlot; 256]>,
     /// The slot of each set that was used last; from it they follow one another, the oldest first.
     newest: Box<[u8; 256]>,
@@ -287,7 +287,7 @@ pub struct Cache {
 #[derive(Debug, Clone, Copy)]
 struct CacheSlot {
     line: u32,
-    /// One bit a read.
+    /// Valid bits, one per read.
     valid: u8,
     /// The slots of its set that were used before and after it, in a ring.
     older: u8,
@@ -347,7 +347,7 @@ impl Cache {
         hit
     }
 
-    /// It becomes the newest of its set.
+    /// Makes a slot the newest of its set.
     #[inline(always)]
     fn touch(&mut self, slot: u8) {
         let CacheSlot {

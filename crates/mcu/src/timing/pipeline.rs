@@ -28,7 +28,7 @@ pub struct Phase {
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     core: Core,
-    /// What is known of each block, by its number, for either way in which it is entered.
+    /// Schedules of the blocks by number, for either way of entering them.
     schedules: Vec<Schedule>,
     /// The numbers of those whose runs are not in the account yet.
     counted: Vec<usize>,
@@ -55,7 +55,7 @@ impl Pipeline {
         self.core.now
     }
 
-    /// What was waited so far that is no part of a block's plan, in the order of [`Stall::ALL`].
+    /// Returns the waits so far that are no part of a block's plan, in the order of [`Stall::ALL`].
     pub(crate) const fn waits(&self) -> &[u64; Stall::ALL.len()] {
         &self.core.account.waits
     }

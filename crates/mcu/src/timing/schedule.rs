@@ -7,7 +7,7 @@ use super::core::{Core, FLOATS, Neighbour, TRANSFERS, is_in, unaligned};
 use crate::instruction::{Class, Condition, Facts};
 use crate::machine::CodeBlock;
 
-/// What has to be looked at.
+/// Reason to look at an instruction.
 #[derive(Debug, Clone, Copy)]
 enum Look {
     /// Another read of flash is executed from.
@@ -34,7 +34,7 @@ struct ScheduleStep {
     bytes: u8,
 }
 
-/// What is known of the instruction before.
+/// Knowledge of the instruction before.
 #[derive(Debug, Clone, Copy)]
 enum Before {
     /// All, and its number where the core does not say so already.
@@ -45,7 +45,7 @@ enum Before {
     Unknown,
 }
 
-/// What is known of a block, entered in one way.
+/// Schedule of a block, entered in one way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schedule {
     /// The addresses of the first instruction's first and last bytes.
@@ -58,16 +58,16 @@ pub(super) struct Schedule {
     rest: u32,
     /// Cycles of refilling the pipeline where the last instruction goes elsewhere.
     refill: u8,
-    /// What the last instruction is to the one behind it, where that is known.
+    /// Neighbor for the instruction behind the block, where that is known.
     last: Option<Neighbour>,
-    /// What is counted whenever it runs.
+    /// Account of a run.
     account: Box<Account>,
-    /// How often it has run since that was counted.
+    /// Number of runs since they were counted.
     pub(super) runs: u64,
 }
 
 impl Schedule {
-    /// As the core is about to enter the block.
+    /// Plans a block that the core is about to enter.
     pub(super) fn new(core: &Core, block: &CodeBlock) -> Self {
         let mut schedule = Self {
             refilled: core.fetch.has_branched(),

@@ -39,20 +39,6 @@ fn with_vectors(stack: u32, code: &str) -> String {
 const PLAIN: &str = "bx lr\n.thumb_func\n.type reset, %function\n.global reset\nreset: b .";
 
 #[test]
-fn a_program_begins_where_its_vector_table_says() {
-    let code = "bx lr\n.thumb_func\nreset: b .\n.thumb_func\nother: b .\n.global reset, other";
-    let Some(elf) = build_at(
-        0x0800_0000,
-        &with_vectors(0x2000_1000, code),
-        &["-mcpu=cortex-m4", "-Wl,-e,other"],
-    ) else {
-        return;
-    };
-    let machine = load(&elf, "stm32l432").unwrap();
-    assert_eq!(machine.pc(), 0x0800_0042, "not the entry of the file");
-}
-
-#[test]
 fn what_is_no_thumb_code_does_not_begin() {
     let even = ".global reset\nreset: b .";
     let Some(elf) = build(even) else {

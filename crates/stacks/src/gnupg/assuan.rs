@@ -17,7 +17,7 @@ use super::status::advice;
 use crate::programs::{PATIENCE, broken, connect, limit};
 
 const AGENT: &str = "gpg-agent";
-/// How long an agent that listens may take to say so: it has nothing to do for it.
+/// Longest wait for the greeting of an agent that listens.
 const GREETING: Duration = Duration::from_secs(10);
 /// Longest line of the protocol, without its line feed ("Server responses").
 const LINE: usize = 1000;
@@ -30,18 +30,18 @@ const MOST: usize = 64 << 20;
 #[derive(Debug)]
 pub struct Assuan {
     stream: BufReader<UnixStream>,
-    /// How long an answer is waited for, whatever is said before it.
+    /// Longest wait for an answer, whatever is said before it.
     patience: Duration,
     /// The last line, without its end.
     line: Vec<u8>,
     /// Status lines of the last command, if they are kept.
     statuses: Vec<String>,
     keep_statuses: bool,
-    /// What to do when the agent cannot use a key.
+    /// Advice when the agent cannot use a key.
     key_advice: &'static str,
 }
 
-/// What the server said with one line.
+/// Line of a server's answer.
 enum AssuanResponse {
     Ok,
     Err(String),
@@ -58,7 +58,7 @@ impl Assuan {
         Self::patient(socket, PATIENCE)
     }
 
-    /// The same; each answer is waited for that long.
+    /// Connects with another limit for each answer.
     pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let mut connection = Self {
             stream: BufReader::new(connect(AGENT, socket, patience.min(GREETING))?),
@@ -144,7 +144,7 @@ impl Assuan {
         sent.map_err(|error| self.broken(command, &error))
     }
 
-    /// What comes late would be taken for the answer to the next command: there is none.
+    /// Shuts the connection down: a late answer would be taken for that to the next command.
     fn broken(&self, command: &str, error: &io::Error) -> Error {
         let _ = self.stream.get_ref().shutdown(Shutdown::Both);
         broken(AGENT, command, error)

@@ -27,11 +27,11 @@ pub struct KeyHome {
     pub home: Home,
     pub(super) keys: Vec<ListedKey>,
     pub(super) meter: Option<Arc<Meter>>,
-    /// For each signature anew, if the card wants that.
+    /// PIN for each signature, if the card wants that.
     pub(super) signing_pin: Option<SigningPin>,
     /// A card in a reader; it may want its owner's finger.
     pub(super) inserted: Option<Arc<dyn CardAccess>>,
-    /// Of a card in this process, which is served to scdaemon for as long as the home lives.
+    /// Server of a card in this process, which lives as long as the home.
     pub(super) _server: Option<CardServer>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct SigningPin {
 }
 
 impl KeyHome {
-    /// One with those keys.
+    /// Makes a home with those keys.
     pub(super) fn new(home: Home, keys: Vec<ListedKey>) -> Result<Self, Error> {
         Ok(Self {
             meter: Meter::of(&home)?.map(Arc::new),
@@ -72,8 +72,8 @@ impl KeyHome {
         }
     }
 
-    /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
-    /// would cost a try before the first refusal is known.
+    /// Checks that the card admits several workers: if it needs its PIN each time, each of them would cost a try
+    /// before the first refusal is known.
     pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {
         if case.concurrency() == 1 || self.pin_for(case.operation)?.is_none() {
             return Ok(());

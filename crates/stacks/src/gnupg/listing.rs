@@ -67,7 +67,7 @@ impl ListedKey {
         format!("{}!", self.fingerprint)
     }
 
-    /// Whether gpg uses it for the operation.
+    /// Checks that gpg uses the key for the operation.
     pub fn check(&self, operation: Operation) -> Result<(), Error> {
         let reason = match self.flaw {
             Some(flaw) => flaw.to_string(),

@@ -137,7 +137,7 @@ impl Gnupg {
         program::command(&path.unwrap_or_else(absent))
     }
 
-    /// The same, in the home of its owner.
+    /// Returns a command in the home of its owner.
     fn command_in_owners_home(&self, program: &str) -> Command {
         let mut command = self.command(program);
         if let Some(home) = std::env::var_os("GNUPGHOME") {
@@ -146,7 +146,7 @@ impl Gnupg {
         command
     }
 
-    /// Where the agent of the owner's `GNUPGHOME` listens.
+    /// Returns the socket of the agent of the owner's `GNUPGHOME`.
     pub(crate) fn owners_socket(&self) -> Option<PathBuf> {
         let mut command = self.command_in_owners_home("gpgconf");
         let command = command.args(["--list-dirs", "agent-socket"]);

@@ -34,7 +34,7 @@ pub const FAMILY: StackFamily = StackFamily {
 
 /// The longest path that a socket has in a private directory.
 const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
-/// The same where gnupg-pkcs11-scd has one, too.
+/// Longest path where gnupg-pkcs11-scd has a socket.
 const LONGEST_OF_TOKENS: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
 
 #[derive(Debug)]

@@ -23,7 +23,7 @@ pub(super) struct Scdaemon {
 }
 
 impl Scdaemon {
-    /// None: the keys are in files.
+    /// Returns no daemon: the keys are in files.
     pub(super) fn none() -> Self {
         Self {
             agent_options: "disable-scdaemon\n".to_owned(),
@@ -80,8 +80,8 @@ pub enum ScdaemonReader {
 }
 
 impl ScdaemonReader {
-    /// Whether a line of scdaemon.conf can name it: names of readers come from outside, and one with a line
-    /// feed would set options.
+    /// Checks that a line of scdaemon.conf can name it: names of readers come from outside, and one with a line feed
+    /// would set options.
     pub fn check(&self) -> Result<(), Error> {
         let Self::Pcscd { name, .. } = self else {
             return Ok(());

@@ -44,7 +44,7 @@ impl OpenSsl {
         BTreeMap::from([("openssl-program".to_owned(), self.build.version.to_string())])
     }
 
-    /// Whether it has that way to a key.
+    /// Checks that it has that way to a key.
     pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
         match way.to_token() {
             None => Ok(()),

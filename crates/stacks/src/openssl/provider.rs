@@ -91,7 +91,8 @@ impl StackProvider for OpenSslProvider {
 }
 
 impl OpenSslProvider {
-    /// What the program can do with the device's keys; on a token with those that are there, which both ways know.
+    /// Returns the program's capabilities with the device's keys; on a token with the existing keys, which both ways
+    /// know.
     fn offered(&self, device: &dyn Device, way: OpenSslWay) -> Result<Vec<Capability>, Error> {
         self.0.as_ref().map_err(Clone::clone)?.has(way)?;
         let on_token = device.has(AccessKind::Module);

@@ -107,7 +107,7 @@ fn with_schemes(usual: Way, device: &dyn Device) -> Vec<Way> {
     std::iter::once(usual).chain(others).collect()
 }
 
-/// The same keys in memory, by another library than the one that is built in.
+/// Returns the way with another library than the built-in one, to the same keys in memory.
 fn with_library(built_in: &Way, library: Library) -> Way {
     let found = software::load(library).map(|loaded| loaded.capabilities());
     let has = |algorithm| {

@@ -238,7 +238,7 @@ impl AgentConnection {
         }
     }
 
-    /// One message, whole.
+    /// Reads one whole message.
     fn read(&mut self, answer: &mut [u8]) -> io::Result<usize> {
         let mut octets = [0; 4];
         self.stream.read_exact(&mut octets)?;

@@ -196,7 +196,7 @@ struct Agents {
     gnupg: Result<Gnupg, Error>,
     ssh_agents: SharedByName<Algorithm, agent::SshAgent>,
     homes: SharedByName<Algorithm, Home>,
-    /// By the URI of their key.
+    /// Agents by the URI of their key.
     token_agents: SharedByName<String, agent::SshAgent>,
     refused: RefusedPins,
     card_homes: Result<GnupgHomes, Error>,

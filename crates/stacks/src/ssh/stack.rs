@@ -93,11 +93,11 @@ fn check_held(socket: &Path, key: &ssh_key::PublicKey, blob: &[u8]) -> Result<()
     ))
 }
 
-/// One worker's connection.
+/// Connection of one worker.
 #[derive(Debug)]
 struct SshHandle {
     connection: AgentConnection,
-    /// It has to outlive its connections.
+    /// Agent, which has to outlive its connections.
     _agent: Arc<dyn Any + Send + Sync>,
 }
 

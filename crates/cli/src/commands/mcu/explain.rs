@@ -70,11 +70,11 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// What cycles went into.
+/// Kind of cycles.
 #[derive(Serialize, Display)]
 #[serde(rename_all = "kebab-case")]
 enum What {
-    /// One for each instruction of the kind.
+    /// Issuing an instruction of the kind.
     #[display("issuing {_0}")]
     Issuing(&'static str),
     #[display("stalled: {}", _0.name())]

@@ -91,7 +91,7 @@ fn print_geometries(geometries: &[Geometry]) {
     }
 }
 
-/// What figures rest on.
+/// Prints the sources and assumptions of figures.
 fn print_grounds(name: &str, sources: &[String], assumed: &[String]) {
     output::line("");
     output::heading(name);

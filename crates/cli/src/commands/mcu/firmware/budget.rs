@@ -6,7 +6,8 @@ use super::simulate::FirmwareRun;
 use crate::args::Budget;
 use crate::exit::Failure;
 
-/// What a budget is of: the longest stretch of a phase, a function with those that it calls, or the whole.
+/// Returns the cycles of a budget's subject: the longest stretch of a phase, a function with its callees, or the
+/// whole.
 fn cycles(run: &FirmwareRun, name: &str) -> Option<u64> {
     let phases = run.phases();
     let phase = phases.iter().find(|(known, _)| known == name);

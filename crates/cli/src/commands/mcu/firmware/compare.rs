@@ -19,7 +19,7 @@ use crate::output;
 /// Functions in the table of one part; --json has all.
 const MOST_FUNCTIONS: usize = 20;
 
-/// What rows are of.
+/// Row of the whole program.
 const WHOLE: &str = "whole";
 const PHASE: &str = "phase";
 const FUNCTION: &str = "function";
@@ -35,7 +35,7 @@ struct ChangeRow {
     name: String,
     before: Option<u64>,
     after: Option<u64>,
-    /// Of the whole and of phases: the least and the greatest change with one assumption varied, as shares.
+    /// Least and greatest change of the whole or a phase with one assumption varied, as shares.
     change_low: Option<f64>,
     change_high: Option<f64>,
 }
@@ -45,7 +45,7 @@ impl ChangeRow {
         self.after.unwrap_or(0).cast_signed() - self.before.unwrap_or(0).cast_signed()
     }
 
-    /// How much longer it takes, as a share.
+    /// Returns the change as a share.
     fn change(&self) -> Option<f64> {
         let before = self.before.filter(|before| *before > 0)?;
         Some(self.after? as f64 / before as f64 - 1.0)

@@ -1,4 +1,4 @@
-//! What of a program's run stands in the archive: phases whose names say what is computed, such as `ed25519_sign`.
+//! Phases that are kept in the archive: their names say what is computed, such as `ed25519_sign`.
 
 use std::path::PathBuf;
 

@@ -63,7 +63,7 @@ pub(super) fn annotate(path: &Path, run: &FirmwareRun, wanted: &str) -> Result<A
     })
 }
 
-/// What the compiler's own disassembler calls the instructions.
+/// Returns the instructions' texts from the compiler's own disassembler.
 fn texts(path: &Path, range: &Range<u32>) -> BTreeMap<u32, String> {
     let listed = program::locate(None, OBJDUMP).and_then(|objdump| {
         let mut objdump = program::command(&objdump);

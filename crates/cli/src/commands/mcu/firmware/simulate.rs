@@ -1,4 +1,4 @@
-//! One run of a program, until it ends or somebody has waited enough.
+//! Run of a program until its end or the limit.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) struct FirmwareRun {
     /// The file's name.
     pub(super) program: String,
     pub(super) profiler: Profiler,
-    /// What it wrote, up to a limit.
+    /// Output, up to a limit.
     pub(super) written: Vec<u8>,
     pub(super) is_cut: bool,
     pub(super) executed: u64,
@@ -35,27 +35,27 @@ pub(super) struct FirmwareRun {
     names: Vec<PhaseName>,
 }
 
-/// How a program ended.
+/// End of a program.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "ending", rename_all = "kebab-case")]
 pub(super) enum ProgramEnding {
     Exit {
         exit_code: u32,
     },
-    /// It could not go on.
+    /// Fault: the program cannot go on.
     Fault {
         address: u32,
         place: String,
         reason: String,
     },
-    /// It had not ended when the limit was reached.
+    /// Limit reached before the end.
     Limit {
         address: u32,
         place: String,
     },
 }
 
-/// What becomes of output as it comes.
+/// Treatment of output as it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Echo {
     Print,
@@ -138,7 +138,7 @@ impl FirmwareRun {
         })
     }
 
-    /// What a phase is called.
+    /// Returns the name of a phase.
     pub(super) fn phase_name(&self, number: u8) -> String {
         let named = self.names.iter().find(|name| name.number == number);
         match (named, number) {
@@ -176,7 +176,7 @@ impl FirmwareRun {
         self.profiler.pipeline().now()
     }
 
-    /// What is wrong with the end, if anything.
+    /// Returns the problem with the end, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         let executed = self.executed;
         match &self.ending {
