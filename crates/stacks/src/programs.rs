@@ -1,5 +1,5 @@
-//! What families of programs have in common: private files and sockets, processes, what is made once a run, and PINs
-//! that were refused.
+//! Common parts of families of programs: private files and sockets, processes, values shared during a run, and refused
+//! PINs.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -36,7 +36,7 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Whether the system takes the path of a socket: it cuts longer ones short.
+/// Checks the length of a socket's path: the system cuts longer ones short.
 pub(crate) fn check_socket(path: &Path) -> Result<(), Error> {
     let length = path.as_os_str().len();
     if length <= SOCKET_PATH {
@@ -49,13 +49,13 @@ pub(crate) fn check_socket(path: &Path) -> Result<(), Error> {
     ))
 }
 
-/// One process an operation, started and waited for within the timed region.
+/// Process of one operation, started and waited for within the timed region.
 pub(crate) struct OperationProcess {
-    /// As users know it.
+    /// Call as users know it.
     pub(crate) call: &'static str,
     /// The file that has its result.
     pub(crate) output: PathBuf,
-    /// Where it complains.
+    /// File of its complaints.
     said: PathBuf,
     command: Option<Command>,
     /// Ends it with keymark.
@@ -122,7 +122,7 @@ impl OperationProcess {
         Ok(CpuTime::new(used.rusage.utime, used.rusage.stime))
     }
 
-    /// What it said on its standard error.
+    /// Returns its standard error.
     pub(crate) fn said(&self) -> String {
         program::complaints(&self.said)
     }
@@ -155,7 +155,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
     File::create(path).during(format_args!("creating {}", path.display()))
 }
 
-/// How long an agent's answer is waited for: longer than any queue in front of a slow card, or than a finger takes to its
+/// Longest wait for an agent's answer: longer than any queue in front of a slow card, or than a finger takes to its
 /// button.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -184,7 +184,7 @@ pub(crate) fn broken(agent: &str, call: &str, error: &io::Error) -> Error {
     Error::call(call, reason, "did the agent end?")
 }
 
-/// How long a program may take to start.
+/// Longest time until a program has started.
 pub(crate) const START: Duration = Duration::from_secs(10);
 /// Homes, agents or keys by their names: each is made when it is first asked for, and shared for as long as the run.
 #[derive(Debug)]
@@ -218,7 +218,7 @@ impl<K: Eq + Hash, V> SharedByName<K, V> {
 pub(crate) struct RefusedPins(Arc<Mutex<HashMap<String, Error>>>);
 
 impl RefusedPins {
-    /// Whether the token's PIN may be sent.
+    /// Checks that the token's PIN may be sent.
     pub(crate) fn check(&self, token: &str) -> Result<(), Error> {
         match self.0.lock().get(token) {
             Some(error) => Err(error.clone()),
@@ -226,7 +226,7 @@ impl RefusedPins {
         }
     }
 
-    /// It may not from now on, and that is said.
+    /// Forbids the token's PIN from now on, and says so.
     pub(crate) fn note(&self, token: &str, error: Error) {
         self.0.lock().insert(token.to_owned(), error);
     }

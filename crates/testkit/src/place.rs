@@ -45,7 +45,7 @@ impl CommandLine for Vec<&str> {
     }
 }
 
-/// Where keymark's children of one test have their files; gone with the value.
+/// Directory for the files of keymark's children in one test; gone with the value.
 #[derive(Debug)]
 pub struct Place {
     program: PathBuf,
@@ -84,7 +84,7 @@ impl Place {
         self.path("runs.sqlite3")
     }
 
-    /// What keymark has not tidied up.
+    /// Returns the files that keymark has not removed.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.temporary()).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -115,7 +115,7 @@ impl Place {
         self.keymark(arguments).output().unwrap()
     }
 
-    /// What keymark prints when it succeeds.
+    /// Returns the output of a successful keymark.
     pub fn stdout(&self, arguments: &(impl CommandLine + ?Sized)) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
@@ -131,7 +131,7 @@ impl Place {
         record
     }
 
-    /// What keymark says when it has imported that record.
+    /// Imports a record and returns keymark's messages.
     pub fn import(&self, record: &Value) -> String {
         let file = self.path("import.json");
         std::fs::write(&file, record.to_string()).unwrap();
@@ -146,7 +146,7 @@ impl Place {
         rows
     }
 
-    /// What keymark says when it ends with that status.
+    /// Returns the messages of a keymark that ends with that status.
     pub fn refused(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
@@ -177,7 +177,7 @@ pub fn short_directory() -> TempDir {
     builder.prefix("km").tempdir_in("/tmp").unwrap()
 }
 
-/// What a program wrote.
+/// Returns the output of a program as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -187,7 +187,7 @@ pub fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// What a program wrote, which ended with that status.
+/// Checks the status of an ended program.
 #[track_caller]
 pub fn ended(output: Output, status: i32) -> Output {
     assert_eq!(output.status.code(), Some(status), "{}", said(&output));

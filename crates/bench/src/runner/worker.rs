@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::runner::arrivals::Queue;
+use crate::runner::arrivals::ArrivalQueue;
 use crate::runner::block::{Start, in_threads};
 use crate::runner::worker_loop::{Budget, Outputs, Shared, WorkDone};
 use crate::runner::workload::{Input, KeyHandle};
@@ -264,7 +264,7 @@ pub struct Workers {
     handles: Vec<Box<dyn KeyHandle>>,
     greeting: Option<Greeting>,
     outputs: Vec<Outputs>,
-    queue: Option<Queue>,
+    queue: Option<ArrivalQueue>,
 }
 
 /// What the greeting has told.

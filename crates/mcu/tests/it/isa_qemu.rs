@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use crate::instances::{Program, RECORD, program};
 use keymark_mcu::image::Image;
-use keymark_mcu::kernel::{Kernel, Optimisation, Options, Umaal};
-use keymark_mcu::machine::{Layout, Machine, Stop};
+use keymark_mcu::kernel::{Kernel, Options, Umaal};
+use keymark_mcu::machine::{Layout, SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::Core;
 use keymark_mcu::timing::Untimed;
 
@@ -110,26 +110,18 @@ pub fn qemu_instructions(core: Core, elf: &Path) -> u64 {
 }
 
 /// Runs it in the simulator.
-pub fn simulate(elf: &[u8]) -> Machine {
+pub fn simulate(elf: &[u8]) -> SimulatedMachine {
     let mut machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
     assert_eq!(machine.run(&mut Untimed, 1_000_000_000), Stop::Exit(0));
     machine
 }
 
-/// Whether the number of instructions is compared: QEMU's log of them is slow.
-#[derive(PartialEq, Eq)]
-enum Count {
-    Compared,
-    Ignored,
-}
-
-/// Runs a kernel in both, and compares what it writes and, where asked, how many instructions it takes.
-fn compare(kernel: Kernel, umaal: Umaal, opt: Optimisation, count: Count) {
+/// Runs a kernel in both, and compares its output and its number of instructions.
+fn compare(kernel: Kernel, umaal: Umaal) {
     let mcu = part(umaal);
     let core = mcu.core;
     let options = Options {
         umaal,
-        opt,
         ..Options::for_core(core)
     };
     let machine = kernel.execute(&mcu, &options).unwrap();
@@ -139,18 +131,9 @@ fn compare(kernel: Kernel, umaal: Umaal, opt: Optimisation, count: Count) {
     let elf = elf_without_markers(kernel, &mcu, &options).unwrap();
     std::fs::write(&path, elf).unwrap();
     let output = String::from_utf8(machine.output().to_vec()).unwrap();
-    assert_eq!(
-        output,
-        qemu_output(core, &path),
-        "{kernel} {umaal:?} {opt:?}"
-    );
-    if count == Count::Compared {
-        assert_eq!(
-            machine.executed(),
-            qemu_instructions(core, &path),
-            "{kernel} {umaal:?} {opt:?}"
-        );
-    }
+    assert_eq!(output, qemu_output(core, &path), "{kernel} {umaal:?}");
+    let instructions = qemu_instructions(core, &path);
+    assert_eq!(machine.executed(), instructions, "{kernel} {umaal:?}");
 }
 
 fn assemble(program: &Program, directory: &Path) -> std::path::PathBuf {
@@ -211,36 +194,16 @@ fn random_instances_of_instructions_do_the_same() {
     }
 }
 
-/// Every program of a kernel.
-fn compare_all(kernel: Kernel) {
+#[test]
+fn kernels_compute_the_same_in_as_many_instructions() {
     if !present(&["qemu-system-arm"]) {
         return;
     }
-    for &umaal in Umaal::ALL {
-        for &opt in Optimisation::ALL {
-            // Of RSA the shortest, and without QEMU's log, which has 16 million lines.
-            let count = match (kernel, umaal, opt) {
-                (Kernel::Rsa2048, _, Optimisation::O2 | Optimisation::Os) => continue,
-                (Kernel::X25519, Umaal::Off | Umaal::On, Optimisation::O3)
-                | (Kernel::Ed25519, Umaal::On, Optimisation::O3) => Count::Compared,
-                _ => Count::Ignored,
-            };
-            compare(kernel, umaal, opt, count);
-        }
+    for (kernel, umaal) in [
+        (Kernel::X25519, Umaal::Off),
+        (Kernel::X25519, Umaal::On),
+        (Kernel::Ed25519, Umaal::On),
+    ] {
+        compare(kernel, umaal);
     }
-}
-
-#[test]
-fn x25519_computes_the_same() {
-    compare_all(Kernel::X25519);
-}
-
-#[test]
-fn ed25519_computes_the_same() {
-    compare_all(Kernel::Ed25519);
-}
-
-#[test]
-fn rsa_computes_the_same() {
-    compare_all(Kernel::Rsa2048);
 }

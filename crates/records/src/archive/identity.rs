@@ -24,7 +24,7 @@ pub enum Identity {
 
 /// What is taken out of the records that an archive is given.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Parting {
+pub(super) struct Redaction {
     identity: Identity,
     names: Vec<Personal>,
 }
@@ -34,7 +34,7 @@ const HEAD: i64 = -1;
 
 /// A record in two.
 #[derive(Debug)]
-pub(super) struct Parted<'a> {
+pub(super) struct Redacted<'a> {
     /// What everybody reads.
     pub(super) common: Cow<'a, Record>,
     /// Parts as they were, in JSON, if they are to be kept.
@@ -45,16 +45,16 @@ impl Archive {
     /// What is told of whose runs are that are written from now on; these names are known to belong to this computer and
     /// its users. Without effect where records are kept whole.
     pub fn tell(&mut self, identity: Identity, names: impl FnOnce() -> Vec<Personal>) {
-        if let Some(parting) = &mut self.parting {
+        if let Some(redaction) = &mut self.redaction {
             let names = names();
-            *parting = Parting { identity, names };
+            *redaction = Redaction { identity, names };
         }
     }
 
-    pub(super) fn parted<'a>(&self, record: &'a Record) -> Result<Parted<'a>, Fault> {
-        match &self.parting {
-            Some(parting) => parting.part(record.clone()),
-            None => Ok(Parted {
+    pub(super) fn redacted<'a>(&self, record: &'a Record) -> Result<Redacted<'a>, Fault> {
+        match &self.redaction {
+            Some(redaction) => redaction.redact(record.clone()),
+            None => Ok(Redacted {
                 common: Cow::Borrowed(record),
                 own: Vec::new(),
             }),
@@ -62,7 +62,7 @@ impl Archive {
     }
 }
 
-impl Parting {
+impl Redaction {
     fn shared(&self, record: &Record) -> Result<Record, Fault> {
         let shared = share(record, &self.names);
         let refused = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
@@ -70,7 +70,7 @@ impl Parting {
     }
 
     /// Each case by itself, so that a run that is written case by case is taken apart in the same way.
-    fn part(&self, mut record: Record) -> Result<Parted<'static>, Fault> {
+    fn redact(&self, mut record: Record) -> Result<Redacted<'static>, Fault> {
         let cases = mem::take(&mut record.cases);
         let mut own = vec![(HEAD, text(&record)?)];
         // The label is what its owner wants others to call the machine.
@@ -91,14 +91,14 @@ impl Parting {
         if self.identity == Identity::Hidden {
             own.clear();
         }
-        Ok(Parted {
+        Ok(Redacted {
             common: Cow::Owned(common),
             own,
         })
     }
 }
 
-impl Parted<'_> {
+impl Redacted<'_> {
     /// The record as it was.
     pub(super) fn whole(self) -> Result<Record, Fault> {
         let mut record = self.common.into_owned();

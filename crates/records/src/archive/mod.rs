@@ -31,7 +31,7 @@ use keymark_bench::Outcome;
 
 use database::Database;
 use error::Fault;
-use identity::Parting;
+use identity::Redaction;
 use postgresql::Postgres;
 
 pub use earlier::LastMeans;
@@ -56,7 +56,7 @@ pub struct Archive {
     database: Database,
     path: PathBuf,
     /// None: records are kept whole.
-    parting: Option<Parting>,
+    redaction: Option<Redaction>,
     /// Runs that cannot be read, as far as somebody has looked, and why.
     unreadable: RefCell<BTreeMap<String, String>>,
 }
@@ -123,7 +123,7 @@ impl Archive {
     fn of(path: &Path, database: Database) -> Self {
         Self {
             path: path.into(),
-            parting: matches!(database, Database::Postgres(_)).then(Parting::default),
+            redaction: matches!(database, Database::Postgres(_)).then(Redaction::default),
             database,
             unreadable: RefCell::default(),
         }

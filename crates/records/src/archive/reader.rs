@@ -12,7 +12,7 @@ use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 
 use super::database::{Row, Values};
-use super::identity::Parted;
+use super::identity::Redacted;
 use super::rows::{Json, Word};
 use super::seal::{CASE, RUN, seal_of_block};
 use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
@@ -150,13 +150,13 @@ impl Archive {
 
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
         self.ask(|_| {
-            let whole = self.load_parted(id)?.whole();
+            let whole = self.load_redacted(id)?.whole();
             whole.map_err(|fault| fault.of_run(&self.path, id))
         })
     }
 
     /// As it is kept.
-    pub(super) fn load_parted(&self, id: &str) -> Result<Parted<'static>, Fault> {
+    pub(super) fn load_redacted(&self, id: &str) -> Result<Redacted<'static>, Fault> {
         self.load_some(id, &|_| true)
     }
 
@@ -165,7 +165,7 @@ impl Archive {
         &self,
         id: &str,
         wanted: &dyn Fn(&Case) -> bool,
-    ) -> Result<Parted<'static>, Fault> {
+    ) -> Result<Redacted<'static>, Fault> {
         let read = self.read_some(id, wanted);
         read.map_err(|fault| fault.of_run(&self.path, id))
     }
@@ -174,7 +174,7 @@ impl Archive {
         &self,
         id: &str,
         wanted: &dyn Fn(&Case) -> bool,
-    ) -> Result<Parted<'static>, Fault> {
+    ) -> Result<Redacted<'static>, Fault> {
         let database = &self.database;
         // One snapshot: the run may still be under way.
         let _snapshot = database.snapshot()?;
@@ -190,7 +190,7 @@ impl Archive {
             return Err(self.damaged("a case is missing").into());
         }
         let own = "SELECT part, whole FROM identity WHERE run = ?1 ORDER BY part";
-        Ok(Parted {
+        Ok(Redacted {
             common: Cow::Owned(record),
             own: database.rows(own, &[&id], |row| Ok((row.get(0)?, row.get(1)?)))?,
         })

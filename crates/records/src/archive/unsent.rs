@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::RunId;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Archive, ArchiveError, Parting, Result};
+use super::{Archive, ArchiveError, Redaction, Result};
 
 /// The run, in an archive of its own.
 const RUN: &str = "runs.sqlite3";
@@ -62,7 +62,7 @@ impl Unsent {
 
     fn locked(directory: PathBuf, to: PathBuf, lock: File) -> Result<Self> {
         let mut archive = Archive::open(&directory.join(RUN))?;
-        archive.parting = Some(Parting::default());
+        archive.redaction = Some(Redaction::default());
         Ok(Self {
             archive,
             to,
@@ -112,8 +112,10 @@ impl Unsent {
     /// When it cannot be read, or the other archive does not take it; then it stays here.
     pub fn send(self, to: &mut Archive) -> Result<()> {
         for run in self.archive.runs()? {
-            let parted = self.archive.ask(|_| self.archive.load_parted(&run.id.0))?;
-            to.insert_parted(&parted)?;
+            let redacted = self
+                .archive
+                .ask(|_| self.archive.load_redacted(&run.id.0))?;
+            to.insert_redacted(&redacted)?;
         }
         self.forget()
     }

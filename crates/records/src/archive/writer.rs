@@ -6,7 +6,7 @@ use std::time::Duration;
 use keymark_bench::runner::Observer;
 use keymark_bench::{Block, CaseId, CaseRecord, Harness, Record, RunId, RunState};
 
-use super::identity::Parted;
+use super::identity::Redacted;
 use super::{Archive, ArchiveError, Fault, PATIENCE, Result};
 
 /// How long a block waits for another process that writes: it is tried again with the next one.
@@ -133,7 +133,7 @@ impl RunWriter<'_> {
                     if writing.has(&head.id)? {
                         return Err(self.archive.exists(&head.id).into());
                     }
-                    let Parted { common, own } = self.archive.parted(head)?;
+                    let Redacted { common, own } = self.archive.redacted(head)?;
                     cases = writing.head(&common)?;
                     for (part, whole) in own {
                         writing.own(id, part, &whole)?;
@@ -148,7 +148,7 @@ impl RunWriter<'_> {
                 Event::Concluded(number, case) => {
                     let mut alone = self.head.clone();
                     alone.cases.push(*case.clone());
-                    let Parted { common, own } = self.archive.parted(&alone)?;
+                    let Redacted { common, own } = self.archive.redacted(&alone)?;
                     if let Some((row, case)) = row(*number).zip(common.cases.first()) {
                         writing.conclusion(row, case)?;
                     }
@@ -207,22 +207,22 @@ impl Archive {
     }
 
     pub(super) fn insert_in_parts(&mut self, record: &Record, part: usize) -> Result<()> {
-        self.ask(|_| self.parts_of(&self.parted(record)?, part))
+        self.ask(|_| self.parts_of(&self.redacted(record)?, part))
     }
 
     /// The same of what an archive like this one has.
-    pub(super) fn insert_parted(&mut self, parted: &Parted<'_>) -> Result<()> {
-        self.ask(|_| self.parts_of(parted, PART))
+    pub(super) fn insert_redacted(&mut self, redacted: &Redacted<'_>) -> Result<()> {
+        self.ask(|_| self.parts_of(redacted, PART))
     }
 
-    fn parts_of(&self, parted: &Parted<'_>, part: usize) -> Result<(), Fault> {
+    fn parts_of(&self, redacted: &Redacted<'_>, part: usize) -> Result<(), Fault> {
         self.database.be_patient(PATIENCE)?;
-        let record = &*parted.common;
+        let record = &*redacted.common;
         let Some(mut place) = self.place(record)? else {
             return Ok(());
         };
         let writing = self.database.writing()?;
-        for (number, whole) in &parted.own {
+        for (number, whole) in &redacted.own {
             writing.own(&record.id, *number, whole)?;
         }
         writing.commit()?;
@@ -264,7 +264,7 @@ impl Archive {
         }
         let rows = writing.rows(&record.id)?;
         drop(writing);
-        let found = self.load_parted(&record.id.0)?.common.into_owned();
+        let found = self.load_redacted(&record.id.0)?.common.into_owned();
         // What is there may also be more, of a run whose copy was left behind.
         if found == *record || is_part_of(record, &found) {
             return Ok(None);

@@ -66,8 +66,9 @@ impl<'r> Entry<'r> {
             let alike = |other: &&&Case| asks_the_same(other, &case.case);
             let mut alike = own.iter().filter(alike).peekable();
             alike.peek()?;
-            let mut of_device = alike
-                .filter(|other| name_in_runs(&other.device) == name_in_runs(&case.case.device));
+            let mut of_device = alike.filter(|other| {
+                normalize_device_name(&other.device) == normalize_device_name(&case.case.device)
+            });
             let device = of_device
                 .next()
                 .map_or(&case.case.device, |own| &own.device);
@@ -86,7 +87,7 @@ impl<'r> Entry<'r> {
 }
 
 /// What an article calls `FST-01` or `CPU` is what a run calls `twin:fst-01` or `software`.
-pub(crate) fn name_in_runs(device: &DeviceName) -> DeviceName {
+pub(crate) fn normalize_device_name(device: &DeviceName) -> DeviceName {
     let name = device.as_str().to_ascii_lowercase();
     let name = name.strip_prefix("twin:").unwrap_or(&name);
     DeviceName::new(if name == "cpu" { "software" } else { name })

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Provenance, Record, StoreKind};
 use keymark_stats::Seconds;
 
-use super::{Axis, Entry, Pivot, Shown, name_in_runs};
+use super::{Axis, Entry, Pivot, Shown, normalize_device_name};
 use crate::analysis::{Analysis, Row, figures};
 use crate::grouped;
 use crate::render::words;
@@ -115,8 +115,8 @@ fn is_crowd(case: &Case) -> bool {
 /// Figures of the keycards in the LWN article of 2017, for runs without a card.
 pub(crate) fn published_keycards() -> Option<Record> {
     let mut article = Shipped::named("lwn-2017-keycards").ok()?.record().ok()?;
-    let processor = name_in_runs(&DeviceName::new("CPU"));
-    let is_card = |device: &DeviceName| name_in_runs(device) != processor;
+    let processor = normalize_device_name(&DeviceName::new("CPU"));
+    let is_card = |device: &DeviceName| normalize_device_name(device) != processor;
     article.cases.retain(|case| is_card(&case.case.device));
     Some(article)
 }

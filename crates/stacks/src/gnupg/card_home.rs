@@ -246,21 +246,21 @@ fn answered(connection: &mut Assuan, command: &str) -> Result<Vec<u8>, Error> {
 /// The home; everything is gone when it is dropped.
 #[derive(Debug)]
 pub enum TracedCard {
-    /// With a card made for it, and a test key.
+    /// Made card with a test key.
     Made {
         home: Arc<KeyHome>,
-        /// What its directory is in.
+        /// Parent of its directory.
         _homes: GnupgHomes,
     },
-    /// With the owner's card and public keys.
+    /// Owner's card with its public keys.
     Inserted {
         home: Home,
-        /// What its directory is in.
+        /// Parent of its directory.
         _dir: PrivateDir,
     },
 }
 
-/// Who gives a card in a reader its owner's PIN.
+/// Entry of the PIN of a card in a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinEntry {
     /// GnuPG's pinentry, when a program first needs it.

@@ -61,7 +61,7 @@ impl Home {
         Self::start(gnupg, path, Scdaemon::none())
     }
 
-    /// One with the same keys, of an empty directory.
+    /// Returns a home with the same keys in an empty directory.
     pub fn copy(&self, to: PathBuf) -> Result<Self, Error> {
         let call = format!("copying keys to {}", to.display());
         let secret = to.join("private-keys-v1.d");
@@ -74,12 +74,12 @@ impl Home {
         Self::new(&self.gnupg, to)
     }
 
-    /// The same, with a scdaemon that talks to one card.
+    /// Starts a home whose scdaemon talks to one card.
     pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
         Self::start(gnupg, path, Scdaemon::with_card(card)?)
     }
 
-    /// The same, with that daemon.
+    /// Starts a home with that daemon.
     pub(super) fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
         check_socket(&path.join(LONGEST_SOCKET))?;
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
@@ -142,7 +142,7 @@ impl Home {
         Err(Error::call(CALL, reason, ""))
     }
 
-    /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
+    /// Returns a path of this home by GnuPG's name: sockets may be elsewhere, under `/run/user`.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
         let mut command = self.program("gpgconf", &["--list-dirs", what]);
         let asked = program::run(&mut command, program::QUESTION);
@@ -186,12 +186,12 @@ impl Home {
         }
     }
 
-    /// Where its agent listens for ssh.
+    /// Returns the agent's socket for ssh.
     pub fn ssh_socket(&self) -> Result<PathBuf, Error> {
         self.asked("GETINFO ssh_socket_name")
     }
 
-    /// Where its scdaemon listens.
+    /// Returns the scdaemon's socket.
     pub fn scdaemon_socket(&self) -> Result<PathBuf, Error> {
         self.asked("SCD GETINFO socket_name")
     }
@@ -234,17 +234,17 @@ impl Home {
         Ok(listed_keys(&String::from_utf8_lossy(&listing)))
     }
 
-    /// How its scdaemon reaches a card, if it does.
+    /// Returns the link of its scdaemon to a card, if it has one.
     pub const fn card(&self) -> Option<&CardLink> {
         self.scdaemon.card.as_ref()
     }
 
-    /// What to do when a key cannot be used.
+    /// Returns the advice for a key that cannot be used.
     pub const fn key_advice(&self) -> &'static str {
         self.scdaemon.key_advice
     }
 
-    /// What to do when gpg fails with a key: the administrator's settings come first, where there are any.
+    /// Returns the advice when gpg fails with a key: the administrator's settings come first, where there are any.
     pub(super) fn advice(&self) -> String {
         let settings = self.gnupg.advice();
         match settings.is_empty() {
@@ -301,20 +301,4 @@ pub(super) fn copy_public_keys(from: &Home, to: &Path) -> Result<(), Error> {
 /// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
 pub(super) fn unescaped(path: &str) -> String {
     path.replace("%3a", ":").replace("%25", "%")
-}
-
-#[cfg(test)]
-mod tests {
-    use keymark_testkit::assert_says;
-
-    use super::*;
-
-    #[test]
-    fn a_path_too_long_for_a_socket_is_refused_at_once() {
-        let gnupg = Gnupg::find(None).unwrap();
-        let error =
-            Home::new(&gnupg, PathBuf::from(format!("/tmp/{}", "x".repeat(90)))).unwrap_err();
-        let text = error.to_string();
-        assert_says(&text, ["107", "TMPDIR"]);
-    }
 }

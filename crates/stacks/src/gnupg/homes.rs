@@ -22,9 +22,9 @@ pub struct GnupgHomes {
     pub(super) gnupg: Gnupg,
     passphrase: Passphrase,
     file_homes: SharedByName<(Algorithm, Protection), KeyHome>,
-    /// Of a card in a reader one, of others one an algorithm.
+    /// Homes by device, and by algorithm unless the card is in a reader.
     card_homes: SharedByName<(DeviceName, Option<Algorithm>), KeyHome>,
-    /// By the key's module and URI: a token may have a key of its own for each operation.
+    /// Homes by the key's module and URI: a token may have a key of its own for each operation.
     token_homes: SharedByName<(PathBuf, String), KeyHome>,
     refused: RefusedPins,
     /// Removed last: agents and cards are used through sockets in it.
@@ -136,7 +136,7 @@ impl GnupgHomes {
         })
     }
 
-    /// One for the next home.
+    /// Makes a directory for the next home.
     pub(super) fn directory(&self) -> Result<PathBuf, Error> {
         self.dir.numbered('g')
     }

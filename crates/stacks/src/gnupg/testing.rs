@@ -38,8 +38,8 @@ impl GnupgHomes {
             Error::call("making a card", reason, "")
         };
         let capabilities = cards.capabilities()?;
-        let mut offered = capabilities.into_iter();
-        let capability = offered
+        let capability = capabilities
+            .into_iter()
             .find(|capability| capability.algorithm == algorithm)
             .ok_or_else(lacking)?;
         let Access::Card(card, _) = cards.access(&cards.key(capability)?)? else {

@@ -80,7 +80,7 @@ pub(super) struct References {
     place: Arc<OpenSslKey>,
     /// The operation without the program, where it can be had.
     alone: Option<Workload>,
-    /// What was measured last.
+    /// Last measurements.
     last: Vec<(Part, Duration)>,
     blocks: u32,
 }
@@ -96,7 +96,7 @@ impl References {
         }
     }
 
-    /// Before a block, and not in it: measures them if it is time.
+    /// Measures the references before a block, if it is time.
     pub(super) fn before_block(&mut self) -> Result<(), Error> {
         let due = self.blocks.is_multiple_of(BLOCKS);
         self.blocks = self.blocks.wrapping_add(1);

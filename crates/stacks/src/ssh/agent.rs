@@ -11,7 +11,7 @@ use keymark_stores::places::watchdog::Watchdog;
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
 
-use super::protocol::{Connection, Request};
+use super::protocol::{AgentConnection, AgentRequest};
 use super::{OpenSsh, key, protocol};
 use crate::program;
 use crate::programs::{START, check_socket, create};
@@ -56,7 +56,7 @@ impl SshAgent {
         let agent = Self::started_by(command, directory)?;
         let pin = key.pin.as_ref().map_or("", Pin::expose);
         let request = protocol::add_token(module, pin)?;
-        Connection::open(&agent.socket)?.add(Request::ADD_TOKEN, &request)?;
+        AgentConnection::open(&agent.socket)?.add(AgentRequest::ADD_TOKEN, &request)?;
         Ok(agent)
     }
 
@@ -93,7 +93,7 @@ impl SshAgent {
         Ok(agent)
     }
 
-    /// Where it listens.
+    /// Returns its socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -101,7 +101,7 @@ impl SshAgent {
     /// Gives it a key.
     pub fn add(&self, key: &TestKey) -> Result<(), Error> {
         let request = protocol::add_identity(&key::private(key)?)?;
-        Connection::open(&self.socket)?.add(Request::ADD, &request)
+        AgentConnection::open(&self.socket)?.add(AgentRequest::ADD, &request)
     }
 }
 

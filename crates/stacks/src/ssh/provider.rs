@@ -1,4 +1,4 @@
-//! What SSH agents offer on a device, and how they are started for a run.
+//! Offers of SSH agents on a device, and their start for a run.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
-    Algorithm, Case, Dimension, End, Error, Layers, Operation, OwnLibrary, Parameters, Point,
-    Scope, StackName, Standing, Step, Words, Worker,
+    Algorithm, Case, Dimension, End, Error, LayerStep, Layers, Operation, OwnLibrary, Parameters,
+    Point, Scope, StackName, Standing, Words, Worker,
 };
 use keymark_stores::access::{Access, AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
@@ -73,7 +73,7 @@ fn through(agent: SshAgent) -> Parameters {
 
 /// The key alone, and what each agent adds.
 fn layers() -> Layers {
-    let step = |heading, agent, lower| Step {
+    let step = |heading, agent, lower| LayerStep {
         heading,
         upper: Point::new(SSH, through(agent)),
         lower,
@@ -196,7 +196,7 @@ struct Agents {
     gnupg: Result<Gnupg, Error>,
     ssh_agents: SharedByName<Algorithm, agent::SshAgent>,
     homes: SharedByName<Algorithm, Home>,
-    /// By the URI of their key.
+    /// Agents by the URI of their key.
     token_agents: SharedByName<String, agent::SshAgent>,
     refused: RefusedPins,
     card_homes: Result<GnupgHomes, Error>,

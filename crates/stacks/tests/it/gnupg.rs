@@ -194,16 +194,6 @@ fn gpg_that_fails_once(directory: &Path) -> Gnupg {
 }
 
 #[test]
-fn a_home_that_came_to_nothing_is_not_in_the_way_of_the_next() {
-    let directory = tempfile::tempdir().unwrap();
-    let homes = Homes::of(gpg_that_fails_once(directory.path()));
-    let home = || homes.home("ed25519", Protection::None);
-    let error = home().unwrap_err().to_string();
-    assert_says(&error, ["No secret key"]);
-    home().unwrap();
-}
-
-#[test]
 fn homes_and_agents_are_gone_afterwards() {
     let homes = Homes::new();
     let home = homes.home("ed25519", Protection::None).unwrap();

@@ -59,12 +59,3 @@ fn a_program_that_writes_nothing_has_failed() {
     let error = handle.collect(nothing, &mut output).unwrap_err();
     assert_says(&error, ["No such file"]);
 }
-
-#[test]
-fn a_program_that_is_something_else_is_missing() {
-    let directory = tempfile::tempdir().unwrap();
-    let find = |directory: &Path| OpenSsl::find(Some(directory)).unwrap_err().to_string();
-    write_script(&directory.path().join("openssl"), "echo LibreSSL 3.8.2");
-    let error = find(directory.path());
-    assert_says(&error, ["says 'LibreSSL 3.8.2'"]);
-}

@@ -11,7 +11,7 @@ use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
-use keymark_testkit::fake::{Script, Step};
+use keymark_testkit::fake::{Script, ScriptedStep};
 
 use super::setup::{MS, case, drive_on, jittery, plan, precision, runs, scripted};
 
@@ -70,7 +70,7 @@ fn four(settings: Settings) -> Plan {
 }
 
 fn slow(_: &Case) -> Script {
-    Script::Steps(vec![Step::Take(200 * MS)])
+    Script::Steps(vec![ScriptedStep::Take(200 * MS)])
 }
 
 /// How long it was to take in all, by what was seen at each moment.

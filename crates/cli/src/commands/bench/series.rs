@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
+use keymark_bench::series::{InSeries, ScheduledRun, SeriesId, Side, schedule};
 use keymark_bench::{Record, RunState};
 use keymark_records::archive::{Archive, Identity};
 use keymark_report::compare;
@@ -20,7 +20,7 @@ use crate::{archive, frame, output, rerun};
 /// What is being made.
 struct Series<'a> {
     arguments: &'a SeriesArguments,
-    steps: Vec<Step>,
+    steps: Vec<ScheduledRun>,
     this: Turns,
     other: Option<Turns>,
     archive: Archive,
@@ -156,7 +156,7 @@ impl<'a> Series<'a> {
     }
 
     /// One run of the program whose turn it is.
-    fn turn(&mut self, step: &Step) -> Outcome {
+    fn turn(&mut self, step: &ScheduledRun) -> Outcome {
         let (turns, against, whose) = match (step.side, &mut self.other) {
             (Side::Other, Some(other)) => {
                 let whose = format!(" of {}", other.program.path.display());

@@ -19,7 +19,7 @@ use keymark_stats::{Band, Seconds};
 use crate::exit::Failure;
 use crate::frame;
 
-/// What the kernel is in the rest of keymark's words, first the operation that a run calls it: the private-key
+/// Returns the kernel's capabilities in keymark's words, first the operation that a run names: the private-key
 /// operation of RSA decrypts, signs and authenticates; a token decrypts with X25519.
 pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
     use Operation::{Authenticate, Decrypt, Sign};
@@ -38,7 +38,7 @@ pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
     Ok(operations.iter().map(capability).collect())
 }
 
-/// What a prediction rests on, in a line.
+/// Returns the grounds of a prediction in a line.
 pub(super) fn note(prediction: &Prediction) -> String {
     let words = prediction.target.options.words(prediction.kernel);
     let words = words.iter().map(|(name, word)| format!("{name}={word}"));
@@ -56,10 +56,10 @@ pub(super) fn note(prediction: &Prediction) -> String {
     )
 }
 
-/// What a capability takes on a part of which nothing was measured, and the part by that name.
+/// Predicted device and its case.
 pub(super) type Figure = (StoreIdentity, CaseRecord);
 
-/// One from a time and its band.
+/// Makes a figure from a time and its band.
 pub(super) fn figure(
     name: String,
     part: &Microcontroller,
@@ -105,8 +105,10 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
 /// A run of these figures, now.
 pub(super) fn of_figures(figures: Vec<Figure>, tolerance: Duration) -> Record {
     let (stores, cases): (Vec<_>, Vec<CaseRecord>) = figures.into_iter().unzip();
-    let stores = stores.into_iter();
-    let stores = stores.unique_by(|store| store.device.clone()).collect();
+    let stores = stores
+        .into_iter()
+        .unique_by(|store| store.device.clone())
+        .collect();
     let plan = Plan {
         cases: cases.iter().map(|record| record.case.clone()).collect(),
         settings: Settings {
