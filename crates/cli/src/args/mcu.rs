@@ -39,12 +39,18 @@ pub struct PredictArguments {
     #[arg(
         long,
         value_name = "NAME,…",
+        value_delimiter = ',',
         default_value = "stm32f103,stm32l432,stm32f405"
     )]
     pub mcu: Vec<String>,
 
     /// Operations: rsa2048, rsa3072, rsa4096, x25519, ed25519
-    #[arg(long, value_name = "NAME,…", default_value = "rsa2048")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "rsa2048"
+    )]
     pub kernel: Vec<Kernel>,
 
     /// An option with the values to try
@@ -181,7 +187,12 @@ pub struct FirmwareComparison {
     pub after: PathBuf,
 
     /// Parts, each with '@MHz' for another clock
-    #[arg(long, value_name = "NAME,…", default_value = "stm32f103")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "stm32f103"
+    )]
     pub mcu: Vec<String>,
 
     /// Stop each run after this time, or after so many instructions
@@ -287,6 +298,7 @@ pub struct McuProfileArguments {
     #[arg(
         long,
         value_name = "NAME,…",
+        value_delimiter = ',',
         default_value = "rsa2048,rsa3072,rsa4096,x25519,ed25519"
     )]
     pub kernel: Vec<Kernel>,
@@ -308,15 +320,20 @@ pub struct McuProfileArguments {
 #[derive(Debug, Args)]
 pub struct StorageArguments {
     /// Flash geometries, or files like data/flash/*.toml [default: all that come with keymark]
-    #[arg(long, value_name = "NAME,…")]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub geometry: Vec<String>,
 
     /// separate-pages (Gnuk's), log-forced-collection or log-zeroing [default: all]
-    #[arg(long, value_name = "NAME,…")]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub design: Vec<DesignKind>,
 
     /// signatures, pin-counters, key-replacement, certificate-update or mixed
-    #[arg(long, value_name = "NAME,…", default_value = "signatures,mixed")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "signatures,mixed"
+    )]
     pub workload: Vec<Workload>,
 
     /// Writes to simulate [default: until figures are long-term, mostly 300000 or more]

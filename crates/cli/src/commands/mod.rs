@@ -37,7 +37,6 @@ use crate::archive;
 use crate::args::{ArchiveCommand, Arguments, Command};
 use crate::exit::{Exit, Failure};
 
-/// What a command yields.
 type Outcome = Result<Exit, Failure>;
 
 /// Carries out the command.
@@ -83,7 +82,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// What keymark starts for itself, by a socket.
+/// Runs a command that keymark starts for itself, with a socket.
 fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
     if io::stdin().is_terminal() {
         let message = "'keymark bench' starts this itself";
@@ -99,7 +98,6 @@ fn reading(arguments: &Arguments, run: impl FnOnce(&Archive) -> Outcome) -> Outc
     Ok(archive::told(&archive, run(&archive)?))
 }
 
-/// For who changes nothing in it.
 fn readable(arguments: &Arguments) -> Result<Archive, Failure> {
     Ok(archive::open_to_read(arguments.archive.as_ref())?)
 }

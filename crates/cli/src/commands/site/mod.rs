@@ -75,7 +75,6 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
 #[derive(Default)]
 struct Building {
     contributed: Vec<Source>,
-    /// By which file each came.
     paths: Vec<PathBuf>,
     refused: usize,
     pages: Pages,
@@ -133,7 +132,7 @@ impl Building {
         Ok((source, added))
     }
 
-    /// How many devices there are, and all files.
+    /// Returns the number of devices, and all files.
     fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
         for &article in Shipped::of_times() {
@@ -158,7 +157,6 @@ fn document(record: &Record, analysis: &Analysis) -> Document {
     report(vec![reports::part(record, document)], None)
 }
 
-/// What was done to a record that was exported and not shared.
 fn taken_out(path: &Path, shared: &Shared) -> String {
     let kinds = shared.removed.iter().map(|removal| removal.kind);
     let kinds = kinds.sorted_unstable().dedup();
