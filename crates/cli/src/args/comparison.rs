@@ -136,9 +136,6 @@ pub struct CompareArguments {
     /// rsa2048, raw, c=1, device=twin:yubikey-4
     #[arg(long, value_name = "RUN|CASE")]
     pub baseline: Option<BaselineArgument>,
-    /// Compare these published figures as well
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
-    pub published: Vec<Shipped>,
     /// Show the geometric mean of the ratios over all cases
     #[arg(long)]
     pub geometric_mean: bool,

@@ -70,7 +70,4 @@ pub struct SiteArguments {
     /// Add pages of devices with published figures only
     #[arg(long)]
     pub all_published: bool,
-    /// Title of the site
-    #[arg(long, value_name = "TEXT", default_value = "What a private key costs")]
-    pub title: String,
 }

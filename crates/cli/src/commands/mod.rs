@@ -11,7 +11,6 @@ mod devices;
 mod export;
 mod import;
 mod mcu;
-mod plot;
 mod profile;
 mod report;
 mod runs;
@@ -50,7 +49,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Bench(own) => bench::run(own, arguments.archive.as_ref()),
         Command::Runs(own) => reading(arguments, |archive| runs::run(own, archive)),
         Command::Show(own) => reading(arguments, |archive| show::run(own, archive)),
-        Command::Plot(own) => reading(arguments, |archive| plot::run(own, archive)),
+        Command::Plot(own) => reading(arguments, |archive| show::plot(own, archive)),
         Command::Export(own) => reading(arguments, |archive| export::run(own, archive)),
         Command::Report(own) => reading(arguments, |archive| report::run(own, archive)),
         Command::Compare(own) => reading(arguments, |archive| compare::run(own, archive)),

@@ -75,7 +75,7 @@ fn many_runs_are_compared_with_any_baseline() {
     let over_all = compared("one two --geometric-mean");
     let mean = over_all.last().unwrap()["geometric_mean"].as_f64().unwrap();
     assert!((mean - 2.0).abs() < 0.01, "{mean}");
-    let published = compared("one --published tokens");
+    let published = compared("one published:tokens");
     assert!(!published.is_empty());
     for row in published {
         assert_has(
@@ -83,7 +83,7 @@ fn many_runs_are_compared_with_any_baseline() {
             json!({"second_provenance": "published", "verdict": "no interval"}),
         );
     }
-    let unknown = place.refused("compare one --published lwn-1999", 2);
+    let unknown = place.refused("compare one published:lwn-1999", 2);
     assert_says(&unknown, ["lwn-2017-keycards"]);
 }
 

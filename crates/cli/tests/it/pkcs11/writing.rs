@@ -65,7 +65,10 @@ impl Writable {
 
     /// A run that is killed once it has written all its test keys.
     fn killed(&self) {
-        let mut bench = self.bench(URI, "--stack raw --algorithm nistp256 --precision 0.001% --max-time 60s");
+        let mut bench = self.bench(
+            URI,
+            "--stack raw --algorithm nistp256 --precision 0.001% --max-time 60s",
+        );
         let bench = bench.stdout(Stdio::null()).stderr(Stdio::null());
         let mut run = bench.spawn().unwrap();
         let written = || {
