@@ -117,7 +117,7 @@ locust-test: packages-bench packages-tls locust build
 # For developers, within three minutes once everything is built: format, lints, unit tests, and the tests of the command line
 # that need no server, reader or token.
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
-CHECKED = archives capacity command_line directories hostile:: interruption machine processes run:: series sharing site
+CHECKED = $(addsuffix ::,archives capacity command_line directories hostile interruption machine processes run series sharing site)
 check: KEYMARK = --workspace $(TEST_FEATURES)
 check: format
 	$(LINTED) $(CARGO) build --locked $(KEYMARK) --lib --bins --tests
