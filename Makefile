@@ -22,7 +22,7 @@ system = $(if $(shell pkg-config $(1) 2>/dev/null && echo found),$(2),$(3))
 export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
 export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.40 sqlite3,1,0)
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
     fleet-test locust locust-test
 
@@ -119,12 +119,22 @@ locust-test: packages-bench packages-tls locust build
 	scripts/packages ip:iproute2 faketime:faketime haproxy:haproxy
 	scripts/locust-test $(BIN)
 
+# For developers, within three minutes once everything is built: format, lints, unit tests, and the tests of the command line
+# that need no server, reader or token.
+LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
+CHECKED = $(addsuffix ::,archives capacity command_line directories hostile interruption machine processes run series sharing site)
+check: KEYMARK = --workspace $(TEST_FEATURES)
+check: format
+	$(LINTED) $(CARGO) build --locked $(KEYMARK) --lib --bins --tests
+	$(LINTED) $(CARGO) test --locked $(KEYMARK) --lib -- --skip on_a_server --skip tests::server:: --skip tests::roles::
+	$(LINTED) $(CARGO) test --locked -p keymark-stats -p keymark-bench -p keymark-flash -p keymark-report --test it
+	$(LINTED) $(CARGO) test --locked -p keymark --features keymark/tpm --test it -- $(CHECKED)
+
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # clippy's driver compiles what it lints, and cargo builds the C libraries that tests load: nothing is compiled twice. Tests
 # wait for servers and cards much of their time, so that twice as many run as there are processors.
 test: KEYMARK = --workspace $(TEST_FEATURES)
 test: TARGETS = --lib --bins --tests --examples --benches
-test: LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 test: packages-test packages-browser packages-kryoptic deny format
 	$(LINTED) $(CARGO) build --locked $(KEYMARK) $(TARGETS)
 	$(LINTED) scripts/kryoptic $(KEYMARK) $(TARGETS)

@@ -140,12 +140,13 @@ impl Outlook {
             .iter()
             .map(|case| case.weight * self.done(case))
             .sum();
-        let by_cases = left(self.measuring, done / weights.max(1e-9), elapsed);
-        let by_time = self.limit.map(|limit| limit.saturating_sub(elapsed));
-        self.report(
-            by_time.map_or(by_cases, |by_time| by_time.min(by_cases)),
-            now,
-        );
+        // The limit is one of measuring: checks and pauses between blocks come on top, as they did so far.
+        let busy: Duration = self.cases.iter().map(|case| case.busy).sum();
+        let by_time = self
+            .limit
+            .map(|limit| busy.as_secs_f64() / limit.as_secs_f64().max(1e-9));
+        let done = by_time.unwrap_or(0.0).max(done / weights.max(1e-9));
+        self.report(left(self.measuring, done, elapsed), now);
     }
 
     /// The part of a case that is done, as far as its stop rule tells.

@@ -13,7 +13,7 @@ pub(crate) fn open(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
     open_to_tell(&place(named)?, Identity::Hidden)
 }
 
-/// For who tells it of whose runs are.
+/// Opens an archive that is told whose runs are.
 pub(crate) fn open_to_tell(place: &Path, identity: Identity) -> Result<Archive, ArchiveError> {
     let mut archive = Archive::open(place)?;
     archive.tell(identity, of_this_machine);
@@ -33,7 +33,6 @@ pub(crate) fn told(archive: &Archive, exit: Exit) -> Exit {
     }
 }
 
-/// For who changes nothing in it.
 pub(crate) fn open_to_read(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
     Archive::open_to_read(&place(named)?)
 }

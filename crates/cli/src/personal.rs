@@ -1,4 +1,4 @@
-//! What is known of this computer and of who uses it, to be taken out of what others read.
+//! Names of this computer and its user, which are removed from shared files.
 
 use std::fs;
 
@@ -8,8 +8,10 @@ use nix::unistd::{Uid, User};
 /// Names of this machine and of who uses it, as far as the system knows them.
 pub(crate) fn of_this_machine() -> Vec<Personal> {
     let variables = |names: &[&str]| -> Vec<String> {
-        let names = names.iter();
-        names.filter_map(|name| std::env::var(name).ok()).collect()
+        names
+            .iter()
+            .filter_map(|name| std::env::var(name).ok())
+            .collect()
     };
     let mut hosts = variables(&["HOSTNAME"]);
     for file in [

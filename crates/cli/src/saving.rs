@@ -1,4 +1,4 @@
-//! Where a run is put: into the archive. What is for a server is written here first, and stays until all of it is there.
+//! Saving of runs in the archive. A run for a server is written here first, and stays until all of it is there.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct Saving {
     archive: Result<Archive, ArchiveError>,
 }
 
-/// What writes a run while it is under way, or why that cannot be.
+/// Writers of a running run, or the reason why it cannot be saved.
 pub(crate) type Writers<'a> = Vec<Result<RunWriter<'a>, String>>;
 
 impl Saving {

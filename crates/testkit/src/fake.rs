@@ -51,6 +51,7 @@ pub struct FakeStack {
     name: StackName,
     clock: Arc<ManualClock>,
     scripting: Scripting,
+    check: Duration,
     entered: Arc<Entered>,
 }
 
@@ -69,8 +70,14 @@ impl FakeStack {
             name,
             clock,
             scripting,
+            check: Duration::ZERO,
             entered: Arc::default(),
         }
+    }
+
+    /// Makes the check of each result take that long.
+    pub fn checking(self, check: Duration) -> Self {
+        Self { check, ..self }
     }
 
     /// Returns the name of the stack.
@@ -96,6 +103,7 @@ impl Stack for FakeStack {
             Script::Steps(steps) => steps,
             Script::Unprepared(reason) => return Err(Error::call("prepare", reason, "")),
         };
+        let (clock, check) = (Arc::clone(&self.clock), self.check);
         let handle = || -> Box<dyn KeyHandle> {
             Box::new(FakeHandle {
                 clock: Arc::clone(&self.clock),
@@ -107,7 +115,10 @@ impl Stack for FakeStack {
         Ok(Workload {
             crew: Crew::Threads((0..case.concurrency()).map(|_| handle()).collect()),
             inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
-            verifier: Arc::new(echo),
+            verifier: Arc::new(move |result: &Verifiable<'_>| {
+                clock.advance(check);
+                echo(result)
+            }),
             output_capacity: 1,
         })
     }

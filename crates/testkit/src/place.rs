@@ -146,17 +146,66 @@ impl Place {
         rows
     }
 
+    /// Measures with these options, and returns the rows.
+    pub fn bench(&self, options: &str) -> Vec<Value> {
+        self.rows(&format!("bench --json {options}"))
+    }
+
+    /// Runs keymark to its end, which has that status.
+    #[track_caller]
+    pub fn ends(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> Transcript {
+        self.keymark(arguments).ends(status)
+    }
+
     /// Returns the messages of a keymark that ends with that status.
     pub fn refused(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> String {
-        let output = self.output(arguments);
-        let said = text(&output.stderr);
-        assert_eq!(
-            output.status.code(),
-            Some(status),
-            "{:?}: {said}",
-            arguments.words()
-        );
-        said
+        self.ends(arguments, status).stderr
+    }
+}
+
+/// The output of a program that has ended.
+#[derive(Debug)]
+pub struct Transcript {
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Transcript {
+    /// Everything it wrote.
+    pub fn said(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+
+    /// The rows among what it wrote.
+    pub fn rows(&self) -> Vec<Value> {
+        objects(&self.stdout)
+    }
+}
+
+/// A program that a test runs to its end.
+pub trait Ends {
+    /// Runs it, and asserts its status.
+    fn ends(&mut self, status: i32) -> Transcript;
+}
+
+impl Ends for Command {
+    #[track_caller]
+    fn ends(&mut self, status: i32) -> Transcript {
+        let output = ended(self.output().unwrap(), status);
+        Transcript {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+}
+
+/// Asserts that an object has these fields with these values.
+#[track_caller]
+pub fn assert_has(object: &Value, fields: Value) {
+    for (name, value) in fields.as_object().unwrap() {
+        assert_eq!(&object[name], value, "{name}: {object}");
     }
 }
 

@@ -38,12 +38,18 @@ pub struct PredictArguments {
     #[arg(
         long,
         value_name = "NAME,…",
+        value_delimiter = ',',
         default_value = "stm32f103,stm32l432,stm32f405"
     )]
     pub mcu: Vec<String>,
 
     /// Operations: rsa2048, rsa3072, rsa4096, x25519, ed25519
-    #[arg(long, value_name = "NAME,…", default_value = "rsa2048")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "rsa2048"
+    )]
     pub kernel: Vec<Kernel>,
 
     /// An option with the values to try
@@ -176,7 +182,12 @@ pub struct FirmwareComparison {
     pub after: PathBuf,
 
     /// Parts, each with '@MHz' for another clock
-    #[arg(long, value_name = "NAME,…", default_value = "stm32f103")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "stm32f103"
+    )]
     pub mcu: Vec<String>,
 
     /// Stop each run after this time, or after so many instructions
@@ -282,6 +293,7 @@ pub struct McuProfileArguments {
     #[arg(
         long,
         value_name = "NAME,…",
+        value_delimiter = ',',
         default_value = "rsa2048,rsa3072,rsa4096,x25519,ed25519"
     )]
     pub kernel: Vec<Kernel>,
@@ -303,7 +315,7 @@ pub struct McuProfileArguments {
 #[derive(Debug, Args)]
 pub struct StorageArguments {
     /// Flash geometries, or files like data/flash/*.toml [default: all that come with keymark]
-    #[arg(long, value_name = "NAME,…")]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub geometry: Vec<String>,
 
     /// Use of the token

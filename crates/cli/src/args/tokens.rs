@@ -48,7 +48,7 @@ pub struct ServeArguments {
     pub pkcs11: Option<String>,
 
     /// Its keys [default: all that the device has, or rsa2048,nistp256]
-    #[arg(long, value_name = "LIST", requires = "pkcs11")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "pkcs11")]
     pub algorithm: Option<Vec<Algorithm>>,
 
     /// What other programs need as JSON: module, uri, pin, environment

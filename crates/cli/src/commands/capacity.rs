@@ -41,10 +41,8 @@ pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> O
 }
 
 fn demand(arguments: &CapacityArguments) -> Demand {
-    let operations = arguments
-        .operations
-        .map(|rate| PerSecond(rate.0 * arguments.peak));
-    let rate = arguments.rate.map(|rates| rates.0).or(operations);
+    let rate = arguments.rate;
+    let rate = rate.map(|rates| PerSecond(rates.0.0 * arguments.peak));
     let users = || Demand::Users {
         count: arguments.users.map_or(1, std::num::NonZeroU32::get),
         pause: Seconds(arguments.delay.unwrap_or_default().as_secs_f64()),

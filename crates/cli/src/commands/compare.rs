@@ -32,18 +32,16 @@ fn compared(
     archive: &Archive,
     criteria: Criteria,
 ) -> Result<Comparison, Failure> {
-    let published = arguments.published.iter().copied();
-    let mut named: Vec<SideArgument> = arguments.sides.clone();
-    named.extend(published.map(SideArgument::Published));
     if let Some(Units::Machine) = arguments.by {
-        return of_machines(named, archive, criteria);
+        return of_machines(arguments.sides.clone(), archive, criteria);
     }
     let (pattern, baseline) = match &arguments.baseline {
         Some(BaselineArgument::Case(pattern)) => (Some(pattern), None),
         Some(BaselineArgument::Side(baseline)) => (None, Some(load(baseline, archive)?)),
         None => (None, None),
     };
-    let mut sides: Vec<Side> = named
+    let mut sides: Vec<Side> = arguments
+        .sides
         .iter()
         .map(|side| load(side, archive))
         .collect::<Result<_, _>>()?;

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// What is removed, and what of machine and devices stays.
+/// Prints removed names and the facts that stay.
 fn show(shared: &Shared) {
     output::heading("removed");
     if shared.removed.is_empty() {

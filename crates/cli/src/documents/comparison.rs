@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::observers::print_json;
 use crate::output;
 
-/// What the archive knows of the machine, if sides need that.
+/// Returns the archive's differences between runs, if sides have too few runs.
 pub(crate) fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
     let few = sides
         .iter()
@@ -26,8 +26,9 @@ pub(crate) fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, 
 }
 
 fn measured(side: &Side) -> impl Iterator<Item = &Record> {
-    let runs = side.runs.iter();
-    runs.filter(|run| run.state != RunState::Published)
+    side.runs
+        .iter()
+        .filter(|run| run.state != RunState::Published)
 }
 
 /// Every run against the first, each a side of its own: by the machine's label, where that tells them apart.
@@ -91,8 +92,11 @@ fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
 }
 
 fn flat(comparison: &Comparison, pair: &Pair) -> serde_json::Value {
-    let differences = comparison.differences.iter();
-    let differences: Vec<String> = differences.map(Difference::to_string).collect();
+    let differences: Vec<String> = comparison
+        .differences
+        .iter()
+        .map(Difference::to_string)
+        .collect();
     json!({
         "case": pair.old.to_string(),
         "second_case": pair.new.to_string(),

@@ -21,12 +21,12 @@ use crate::{file, output};
 /// Columns of a picture where nobody says how wide the terminal is.
 const COLUMNS: usize = 100;
 
-/// On fewer columns a picture says less than its table.
+/// Fewest columns of a picture on a terminal.
 const ENOUGH: usize = 72;
 /// More lines than these leave a screen no room for anything else.
 const LINES: usize = 30;
 
-/// Those of all the runs, in which what shows the same is one, and what is said of them.
+/// Returns the figures of all runs, joined, and the answers.
 fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
     pictures::tell_apart(records);
     let (mut figures, mut answers) = (Vec::new(), Vec::new());
@@ -49,7 +49,7 @@ fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
 /// The pictures of that kind, or of the one that shows what the answer is about.
 pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec<Chart>, Failure> {
     let (figures, answers) = figures(records);
-    let kind = wanted.or_else(|| pictures::of_the_answer(&answers, &figures));
+    let kind = wanted.or_else(|| pictures::default_kind(&answers, &figures));
     let Some(kind) = kind else {
         return Err(Failure::nothing_usable(format!(
             "{NOT_ENOUGH}: no case has a figure"
@@ -64,7 +64,6 @@ pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec
     Ok(charts)
 }
 
-/// What there is instead.
 fn without(figures: &[Figure], kind: Kind) -> String {
     let drawn = |other: &Kind| {
         let mut shown = figures.iter().filter(|figure| figure.kind() == *other);
@@ -134,7 +133,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}.{ending}"))
 }
 
-/// The same on the terminal.
+/// Draws pictures on the terminal.
 pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Failure> {
     let columns = match output::room() {
         Width::Columns(columns) => usize::from(columns),
@@ -147,13 +146,12 @@ pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Fa
     Ok(())
 }
 
-/// What stands below a run's answer, if somebody looks at it with room for a picture.
+/// Returns the picture below a run's answer, if a wide enough terminal shows it.
 pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
     let drawn = small(|| pictures::chart(&analysis.picture(record)?))?;
     (drawn.lines().count() <= LINES).then_some(drawn)
 }
 
-/// On a terminal on which somebody looks at it.
 fn small(chart: impl FnOnce() -> Option<Chart>) -> Option<String> {
     let columns = output::looked_at().filter(|columns| *columns >= ENOUGH)?;
     let signs = signs(|name| std::env::var(name).ok());

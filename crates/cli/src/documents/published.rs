@@ -14,7 +14,7 @@ use crate::args::TableArguments;
 use crate::exit::Failure;
 use crate::output;
 
-/// Those that come with keymark, as records; loads and ratios are none.
+/// Returns shipped figures as records, without loads and ratios.
 pub(crate) fn records<'s>(
     shipped: impl IntoIterator<Item = &'s Shipped>,
 ) -> Result<Vec<Record>, Failure> {
@@ -36,7 +36,7 @@ pub(crate) fn print_tables(shipped: &[Shipped], tables: &TableArguments) {
     }
 }
 
-/// Those of a run's twins; they are of gpg processes.
+/// Returns the published figures of a run's twins, which are of gpg processes.
 pub(crate) fn figures(record: &Record) -> Vec<PublishedFigure> {
     let twins: BTreeSet<&DeviceName> = record
         .cases

@@ -31,10 +31,8 @@ fn samples(place: &Place) -> u64 {
     runs.unwrap_or_default().iter().map(|run| run.samples).sum()
 }
 
-/// When a run is killed.
 #[derive(Debug, Clone, Copy)]
 enum Moment {
-    /// So long after its start.
     After(Duration),
     /// Once it has saved samples.
     Saving,

@@ -16,7 +16,7 @@ const LOADS: usize = 3;
 /// or two loads; parts of the time of several keys through one program, unless it compares more cases between devices or
 /// the longest bar hides the others; means where it compares anything.
 /// Where it compares nothing: throughput of several workers, the distribution of a single case, or means.
-pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> {
+pub fn default_kind(answers: &[Statement], figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
     let has = |kind: &Kind| {
         let mut shown = figures.iter().filter(|figure| figure.kind() == *kind);

@@ -20,7 +20,7 @@ use crate::visible::visible;
 use crate::{Figure, Plot, Subject};
 
 pub use crate::document::Kind;
-pub use kind::{joined, keep_cases, of_the_answer, tell_apart};
+pub use kind::{default_kind, joined, keep_cases, tell_apart};
 
 /// What stands in place of a picture that there is too little for.
 pub const NOT_ENOUGH: &str = "not enough data for a picture";

@@ -18,7 +18,7 @@ impl Analysis {
     /// first table's main column.
     pub fn picture(&self, record: &Record) -> Option<Figure> {
         let all = self.figures(record);
-        let answer = pictures::of_the_answer(&answers(self, record), &all);
+        let answer = pictures::default_kind(&answers(self, record), &all);
         self.small(record, answer?, &all)
     }
 
@@ -60,7 +60,7 @@ impl Gallery {
     /// among them.
     pub(super) fn of(analysis: &Analysis, record: &Record, answers: &[Statement]) -> Self {
         let all = analysis.figures(record);
-        let answer = pictures::of_the_answer(answers, &all);
+        let answer = pictures::default_kind(answers, &all);
         let small = answer.and_then(|kind| analysis.small(record, kind, &all));
         let all = all
             .into_iter()

@@ -31,7 +31,7 @@ fn figures(record: &Record) -> Vec<Figure> {
 /// What is drawn of a record without anybody asking for a kind.
 fn chosen(record: &Record) -> Option<Kind> {
     let answers = answers(&Analysis::of(record, &layers()), record);
-    pictures::of_the_answer(&answers, &figures(record))
+    pictures::default_kind(&answers, &figures(record))
 }
 
 fn kinds(figures: &[Figure]) -> Vec<&'static str> {

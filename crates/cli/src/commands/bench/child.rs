@@ -1,6 +1,4 @@
-//! One run of a series, in a process of its own: where its pages lie and what its programs did before is
-//! drawn anew (Kalibera & Jones 2013). It measures into an archive of its own, so that a keymark of another
-//! version can do it, and hands the run over as the record that keymarks exchange.
+//! Runs of a series, each in its own process, because the layout of memory and the state of programs is
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,10 +18,10 @@ use crate::signals::{self, SIGNALS};
 
 /// Octets of a record, at most.
 const RECORD: usize = 1 << 30;
-/// How often it is looked during a pause whether keymark was told to end.
+/// Interval between checks for a signal during a pause.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What keymark is told by signals while children work; the one that works is told it, too.
+/// Signals that keymark passes on to the running child.
 pub(super) struct ForwardedSignals {
     signals: Signals,
     told: bool,
@@ -74,7 +72,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// One run with this seed: what it has measured, if anything, and how it ended.
+    /// Makes one run with this seed, and returns its record, if any, and how it ended.
     pub(super) fn measure(
         &self,
         seed: u64,

@@ -17,7 +17,6 @@ use crate::exit::{Exit, Failure};
 use crate::saving::Saving;
 use crate::{archive, frame, output, rerun};
 
-/// What is being made.
 struct Series<'a> {
     arguments: &'a SeriesArguments,
     steps: Vec<ScheduledRun>,
@@ -29,7 +28,7 @@ struct Series<'a> {
     signals: ForwardedSignals,
 }
 
-/// One of the programs, and the runs that it has made.
+/// Program with the runs that it has made.
 struct Turns {
     id: SeriesId,
     program: Program,
@@ -37,7 +36,6 @@ struct Turns {
 }
 
 impl Turns {
-    /// Those that are finished.
     fn side(&self, program: &str) -> compare::Side {
         let is_finished = |run: &&Record| run.state == RunState::Finished;
         compare::Side {
@@ -70,7 +68,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     Ok(exit)
 }
 
-/// What a dry run says of a series besides its plan.
+/// Prints the number of runs and their pauses.
 pub(super) fn foresee(arguments: &SeriesArguments) {
     if !arguments.is_wanted() {
         return;
@@ -244,7 +242,7 @@ const WITH_VALUE: [&str; 6] = [
     "--archive",
     "--total-time",
 ];
-/// The same, without one.
+/// Options without a value.
 const ALONE: [&str; 4] = ["--json", "--wide", "--report", "--identify"];
 
 #[cfg(test)]

@@ -116,12 +116,13 @@ fn missing(inventory: &Inventory, servers: &[Server]) -> Vec<(String, String)> {
             .iter()
             .filter_map(move |way| Some((way.found.as_ref().err()?, way.stack.word(), Some(found))))
     });
-    let modules = inventory.visited.iter();
-    let modules =
-        modules.filter_map(|visited| Some((visited.said.as_ref().err()?, &*visited.name, None)));
-    let servers = servers.iter();
-    let servers =
-        servers.filter_map(|(stack, found)| Some((found.as_ref().err()?, stack.word(), None)));
+    let modules = inventory
+        .visited
+        .iter()
+        .filter_map(|visited| Some((visited.said.as_ref().err()?, &*visited.name, None)));
+    let servers = servers
+        .iter()
+        .filter_map(|(stack, found)| Some((found.as_ref().err()?, stack.word(), None)));
     let all = ways.chain(modules).chain(servers);
     let told = grouped(all, |(error, ..)| error.to_string()).into_iter();
     let told = told.map(|(reason, of)| {

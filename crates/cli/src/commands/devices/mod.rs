@@ -54,6 +54,7 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
+/// Prints devices: plugged-in ones first, twins last.
 fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
     let (twins, others): (Vec<&Found>, Vec<&Found>) = devices
         .iter()
@@ -150,6 +151,7 @@ fn occupied_as_json(occupied: &OccupiedReader) {
     }));
 }
 
+/// Prints a line per module, including those without a device.
 fn visited_as_text(visited: &[Visited]) {
     if visited.is_empty() {
         return;
@@ -182,6 +184,7 @@ fn visited_as_json(visited: &Visited) {
 /// A kind of TLS server, and what of it is installed.
 type Server = (StackName, Result<Installed, Error>);
 
+/// Returns the servers that `keymark tls` can start.
 fn servers() -> Vec<Server> {
     let kinds = KINDS.into_iter().filter(|_| cfg!(feature = "tokens"));
     let found = |kind| Installed::find(kind, &SearchPath::usual());
@@ -251,6 +254,7 @@ fn as_json(found: &Found) {
     }
 }
 
+/// Returns the scheme of a way, if it is not the usual one.
 fn scheme(way: &Way) -> Option<&str> {
     way.only_set()?.get(SCHEME.name)
 }

@@ -1,4 +1,4 @@
-//! Where a site is written: whole or not at all, and never over what is not an earlier site.
+//! Directory of a site, which is written whole or not at all, and never over what is not an earlier site.
 //!
 //! A site is written to a private directory beside its target, then exchanged with it (`renameat2`). An earlier site
 //! is known by its `SHA256SUMS`: what is not in it, or changed, is somebody's. That is looked at before the work, and
@@ -18,20 +18,19 @@ use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat, rena
 use rustix::io::Errno;
 use walkdir::{DirEntry, WalkDir};
 
-/// So many names of foreign files are said.
+/// Number of foreign files that are named.
 const NAMED: usize = 3;
 
-/// In the private directory: the new site, and the old one where the file system cannot exchange them.
+/// Contents of the private directory: the new site, and the old one where the file system cannot exchange them.
 const NEW: &str = "site";
 const OLD: &str = "old";
 
 /// A directory that may be written to.
 #[derive(Debug)]
 pub(super) struct SiteDirectory {
-    /// As the user names it.
     out: PathBuf,
     path: PathBuf,
-    /// Whether a site is there that keymark made, and nobody has changed; else there is nothing, or nothing in it.
+    /// Tells whether an unchanged site of keymark's is there; else there is nothing, or nothing in it.
     has_site: bool,
 }
 
@@ -129,7 +128,7 @@ impl SiteDirectory {
     }
 }
 
-/// Where it is, or will be. A link to a directory stays, and what it leads to is replaced.
+/// Path of the site. A link to a directory stays, and what it leads to is replaced.
 fn resolved(out: &Path) -> io::Result<PathBuf> {
     if let Ok(path) = fs::canonicalize(out) {
         return Ok(path);
@@ -170,7 +169,7 @@ fn made(at: OwnedFd, folder: &str) -> io::Result<OwnedFd> {
     Ok(openat(at, folder, flags, Mode::empty())?)
 }
 
-/// Whether a directory holds a site and nothing else, all of it as it was written.
+/// Returns whether a directory holds a site and nothing else, all of it as it was written.
 fn check_site(path: &Path, out: &Path) -> Result<(), String> {
     let foreign = |why: String| {
         format!(

@@ -24,6 +24,8 @@ use crate::documents::{self, published, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
+const TITLE: &str = "What a private key costs";
+
 pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     let directory = SiteDirectory::examine(&arguments.output, &arguments.records)?;
     let folder = Folder::list(&arguments.records)?;
@@ -59,7 +61,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     } else {
         Devices::Contributed
     };
-    let (devices, pages) = building.finish(&arguments.title, of)?;
+    let (devices, pages) = building.finish(of)?;
     directory.write(&pages)?;
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
@@ -75,7 +77,6 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
 #[derive(Default)]
 struct Building {
     contributed: Vec<Source>,
-    /// By which file each came.
     paths: Vec<PathBuf>,
     refused: usize,
     pages: Pages,
@@ -133,8 +134,8 @@ impl Building {
         Ok((source, added))
     }
 
-    /// How many devices there are, and all files.
-    fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
+    /// Returns the number of devices, and all files.
+    fn finish(mut self, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
         for &article in Shipped::of_times() {
             let record = article.record()?;
@@ -146,7 +147,7 @@ impl Building {
                 shipped.extend(Some(source).filter(|_| added == Added::New));
             }
         }
-        let site = Site::of(title.to_owned(), of, self.contributed, shipped);
+        let site = Site::of(TITLE.to_owned(), of, self.contributed, shipped);
         html::add_pages(&site, &mut self.pages)?;
         Ok((site.devices.len(), self.pages))
     }
@@ -158,7 +159,6 @@ fn document(record: &Record, analysis: &Analysis) -> Document {
     report(vec![reports::part(record, document)], None)
 }
 
-/// What was done to a record that was exported and not shared.
 fn taken_out(path: &Path, shared: &Shared) -> String {
     let kinds = shared.removed.iter().map(|removal| removal.kind);
     let kinds = kinds.sorted_unstable().dedup();

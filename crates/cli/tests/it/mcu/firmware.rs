@@ -101,8 +101,11 @@ fn a_phase_that_says_what_it_computes_is_kept() {
 fn explanations_and_profiles_add_up_as_json() {
     let place = Place::new(KEYMARK);
     let sum = |rows: &Value, key: &str| -> u64 {
-        let rows = rows.as_array().unwrap().iter();
-        rows.map(|row| row[key].as_u64().unwrap()).sum()
+        rows.as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row[key].as_u64().unwrap())
+            .sum()
     };
     let explained = place.rows("mcu explain stm32f405:umaal=off stm32f405 --kernel x25519 --json");
     for side in ["first", "second"] {

@@ -125,71 +125,6 @@ impl Served {
     }
 }
 
-/// SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
-const PROVIDER: &str = "openssl_conf = init\n[init]\nproviders = all\n[all]\npkcs11 = pkcs11\n\
-    [pkcs11]\npkcs11-module-quirks = no-deinit\n";
-
-#[test]
-fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards() {
-    let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &twin);
-    let keys: Vec<&str> = served.told["keys"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|key| key["algorithm"].as_str().unwrap())
-        .collect();
-    assert_eq!(keys, ["rsa2048", "nistp256"]);
-    let (data, signature, public) = (
-        place.path("data"),
-        place.path("signature"),
-        place.path("public"),
-    );
-    std::fs::write(&data, "to be signed").unwrap();
-    let read = |program: &mut Command| {
-        let output = program.output().unwrap();
-        let said = text(&output.stderr);
-        assert!(output.status.success(), "{program:?}: {said}");
-        text(&output.stdout)
-    };
-    let tool = || served.pkcs11_tool();
-    read(
-        tool()
-            .args("--read-object --type pubkey --label rsa2048 --output-file".split(' '))
-            .arg(&public),
-    );
-    // OpenSSL finds the key by its URI, and the PIN by the file in it: by libp11's engine and by pkcs11-provider.
-    let provider = place.path("provider.cnf");
-    std::fs::write(&provider, PROVIDER).unwrap();
-    for way in [
-        &["-engine", "pkcs11", "-keyform", "engine"][..],
-        &["-provider", "pkcs11", "-provider", "default"],
-    ] {
-        let mut openssl = Command::new("openssl");
-        openssl.arg("dgst").args(way);
-        openssl.args(["-sign", served.text("uri"), "-sha256", "-out"]);
-        for module in ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"] {
-            openssl.env(module, served.text("module"));
-        }
-        if way[0] == "-provider" {
-            openssl.env("OPENSSL_CONF", &provider);
-        }
-        read(openssl.arg(&signature).arg(&data));
-        let mut verify = Command::new("openssl");
-        verify.args("dgst -sha256 -keyform DER -verify".split(' '));
-        verify.arg(&public).arg("-signature");
-        let verified = read(verify.arg(&signature).arg(&data));
-        assert!(verified.contains("Verified OK"), "{way:?}: {verified}");
-        std::fs::remove_file(&signature).unwrap();
-    }
-    // Without any environment, the settings beside the module do.
-    let listed = read(tool().env_clear().arg("--list-objects"));
-    assert_says(&listed, ["nistp256"]);
-    served.end();
-    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
-}
-
 #[test]
 fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ever() {
     let place = Place::new(KEYMARK);
@@ -330,6 +265,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
     }
     assert_eq!(seen, 10);
     served.end();
+    place.assert_gone();
 }
 
 /// The short form, on the terminal.
