@@ -38,7 +38,7 @@ use crate::args::{ArchiveCommand, Arguments, Command};
 use crate::exit::{Exit, Failure};
 
 /// What a command yields.
-type Outcome = Result<Exit, Failure>;
+pub(crate) type Outcome = Result<Exit, Failure>;
 
 /// Carries out the command.
 pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {

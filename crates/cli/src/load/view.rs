@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keymark_bench::Case;
 use keymark_load::Progress;
 use keymark_report::{units, visible};
-use keymark_stacks::tls::Watch;
+use keymark_stacks::loads::Watch;
 use keymark_stores::user::terminal;
 
 use crate::view::{REDRAWS, stop_for_messages};

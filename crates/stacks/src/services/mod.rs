@@ -6,7 +6,6 @@
 
 mod agents;
 mod authority;
-mod measuring;
 mod relic;
 mod rfc3161;
 mod running;
@@ -23,7 +22,7 @@ use keymark_bench::{Case, Dimension, Error, Scope, StackName, Standing, Words};
 use keymark_stats::Distribution;
 
 pub use self::authority::RunningAuthority;
-pub use self::measuring::Measuring;
+pub use self::running::ServiceLoads;
 use self::running::Running;
 use crate::gnupg::Gnupg;
 use crate::gnupg::homes::GnupgHomes;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::tls::servers::{Identity, Installed, ServerError, TokenWay, Tracing};
 use keymark_bench::store::Capability;
-use keymark_bench::{Algorithm, Error, Operation, StoreIdentity};
+use keymark_bench::{Algorithm, Case, Error, Operation, StoreIdentity};
 use keymark_stores::access::Certificate;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::tpm2_pkcs11;
@@ -51,6 +51,20 @@ impl Keys {
     /// When something stays.
     pub fn restore(&self) -> Result<(), Error> {
         self.store.restore()
+    }
+
+    /// Removes what was written on several devices; returns what stays.
+    pub(crate) fn restore_all(keys: &[Self]) -> Vec<Error> {
+        keys.iter().filter_map(|keys| keys.restore().err()).collect()
+    }
+
+    /// The keys of a case's device.
+    pub(crate) fn of_case<'k>(keys: &'k [Self], case: &Case) -> Result<&'k Self, Error> {
+        let own = keys.iter().find(|keys| keys.identity.device == case.device);
+        own.ok_or_else(|| {
+            let reason = format!("{} is not a device of the plan", case.device);
+            Error::call("starting a server", reason, "")
+        })
     }
 
     /// A certificate for a key of the algorithm, and the key as the server gets at it: on a token by that way, or the one

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, MonotonicClock, Plan,
+    Algorithm, Case, Clock, DeviceName, Error, MonotonicClock, Plan,
     Provenance, ServerLoad, StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
@@ -18,10 +17,8 @@ use keymark_load::{
 };
 
 use super::handshake::Handshake;
-use super::measuring::{Client, Relay, Watch};
-use super::outcome;
-use super::rounds::Driven;
 use super::trust;
+use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -291,81 +288,91 @@ const fn advice(error: &keymark_load::Error) -> &'static str {
 /// A handshake that was asked for, and what came of it.
 pub type Tried = ((TlsVersion, KeyExchange), Result<Reached, Error>);
 
-/// Loads on one server that runs already.
+/// Server that runs already, under loads.
 #[derive(Debug)]
-pub struct Asking<'a> {
-    /// Which.
+pub struct RemoteServer<'a> {
+    /// The server.
     pub remote: &'a Remote,
-    /// What it was found to be, by what was asked of the handshake.
+    /// Its answers, by what was asked of the handshake.
     pub reached: &'a [Tried],
-    /// Who loads it.
-    pub client: Client<'a>,
-    /// What several clients have told of their load, in place of one of this client.
+    /// Reports of several clients, in place of a load by this one.
     pub told: Option<&'a Clients>,
 }
 
-impl Asking<'_> {
-    /// Measures the cases of the plan one after the other.
-    pub fn run(
-        &self,
-        plan: &Plan,
-        observer: &mut dyn Observer,
-        watch: &mut dyn Watch,
-    ) -> Vec<CaseRecord> {
-        let interrupt = self.client.interrupt;
-        let mut records = Vec::with_capacity(plan.cases.len());
-        for (index, case) in plan.cases.iter().enumerate() {
-            let id = CaseId::at(index);
-            let mut record = CaseRecord::new(case.clone());
-            if !interrupt.load(Ordering::Relaxed) {
-                observer.preparing(id, case);
-                let load = self.load(case, plan.settings.seed, watch);
-                let driven = load.map(|load| Driven {
-                    load,
-                    settled: None,
-                    ended: None,
-                });
-                outcome::note(&mut record, driven, interrupt);
-                observer.finished(id, &record);
-            }
-            records.push(record);
-        }
-        records
-    }
-
-    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
+impl LoadFamily for RemoteServer<'_> {
+    fn begin<'s>(
+        &'s self,
+        case: &Case,
+        _: &Plan,
+        (client, _): (&Client<'_>, &mut dyn Watch),
+    ) -> Result<(Box<dyn UnderLoad + 's>, Rounds), Error> {
         let asked = Handshake::of(case)?;
         let wanted = (asked.version, asked.key_exchange);
-        let mut known = self.reached.iter();
-        let found = known.find(|(asked, _)| *asked == wanted);
+        let found = self.reached.iter().find(|(asked, _)| *asked == wanted);
         let reached = match found {
             Some((_, Ok(reached))) => reached,
             Some((_, Err(error))) => return Err(error.clone()),
             None => return Err(Error::call("asking a server", "it was not tried", "")),
         };
-        let leaf = reached.probed.chain.first();
-        let pinned = leaf.map(|leaf| Certificate::Pinned(Fingerprint::of(leaf)));
-        let certificate = pinned.unwrap_or(Certificate::Any);
-        let target = self.remote.target(reached.address, wanted, certificate);
         if asked.search.is_some() {
             let why = "only possible for servers that keymark has started";
             return Err(Error::call("looking for the server's limits", why, ""));
         }
-        let settings = Settings {
-            load: case.load,
-            seed,
-            ..self.client.settings.clone()
+        let leaf = reached.probed.chain.first();
+        let certificate = leaf.map_or(Certificate::Any, |leaf| {
+            Certificate::Pinned(Fingerprint::of(leaf))
+        });
+        let server = LoadedRemote {
+            target: self.remote.target(reached.address, wanted, certificate),
+            described: self.remote.describe(reached),
+            told: self.told,
         };
-        let server = self.remote.describe(reached);
-        if let Some(told) = self.told {
-            return Ok(joined(told, &settings, server));
-        }
-        let mut observer = Relay::of(case, watch);
-        let measured = self.client.drive(&target, &settings, &mut observer)?;
-        if let Some(tell) = watch.lines() {
-            tell(ClientLine::End((&measured).into()));
-        }
-        Ok(measured.record(server))
+        Ok((Box::new(server), Rounds::one(client.settings.duration)))
+    }
+}
+
+struct LoadedRemote<'a> {
+    target: Target,
+    described: BTreeMap<String, String>,
+    told: Option<&'a Clients>,
+}
+
+impl UnderLoad for LoadedRemote<'_> {
+    fn load(
+        &mut self,
+        case: &Case,
+        settings: &Settings,
+        (client, watch): (&Client<'_>, &mut dyn Watch),
+    ) -> Result<Driven, Error> {
+        let described = self.described.clone();
+        let load = match self.told {
+            Some(told) => joined(told, settings, described),
+            None => {
+                let relay = &mut Relay {
+                    case,
+                    watch: &mut *watch,
+                };
+                let measured = client.drive(&self.target, settings, relay)?;
+                if let Some(tell) = watch.lines() {
+                    tell(ClientLine::End((&measured).into()));
+                }
+                measured.record(described)
+            }
+        };
+        Ok(Driven {
+            load,
+            settled: None,
+            ended: None,
+        })
+    }
+
+    fn conclude(
+        self: Box<Self>,
+        _: &mut ServerLoad,
+        _: Option<&Error>,
+        _: &dyn Clock,
+    ) -> Result<(), Error> {
+        Ok(())
     }
 }
 

@@ -9,24 +9,24 @@ use keymark_stacks::inventory::Inventory;
 use keymark_stacks::services;
 
 use super::super::Outcome;
-use super::run::{Wanted, installed};
 use crate::args::ServiceBenchArguments;
-use crate::{load, user};
+use crate::load::{self, LoadRun};
+use crate::user;
 
 pub(super) fn run(arguments: &ServiceBenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let user = user::of_arguments(&arguments.run.card);
     let inventory = load::devices(&arguments.device, &user)?;
     let cases = cases(arguments, &inventory);
-    let wanted = Wanted {
+    let run = LoadRun {
         beside: Vec::new(),
-        services: installed(&arguments.service)?,
         cases,
-        elsewhere: None,
         inventory: &inventory,
-        duration: arguments.duration,
+        elsewhere: None,
+        versions: Vec::new(),
+        client: super::client(arguments.duration),
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    super::measure(run, super::installed(&arguments.service)?, archive)
 }
 
 /// Every service with every device and key, every parameter that it has, and every load.

@@ -18,9 +18,10 @@ use keymark_stores::device::Wish;
 use serde::Deserialize;
 
 use super::super::Outcome;
-use super::run::{Wanted, installed};
+use super::installed;
 use crate::args::ServiceSuiteArguments;
 use crate::exit::Failure;
+use crate::load::LoadRun;
 use crate::{output, user};
 
 /// By their names.
@@ -62,18 +63,17 @@ pub(super) fn run(arguments: &ServiceSuiteArguments, archive: Option<&PathBuf>) 
         }
     }
     let used = cases.iter().map(|case| case.stack).collect_vec();
-    let wanted = Wanted {
+    let usual = Duration::from_secs(suite.duration_s);
+    let run = LoadRun {
         beside: suite.beside(&inventory, &driven)?,
-        services: installed(&used)?,
         cases,
-        elsewhere: None,
         inventory: &inventory,
-        duration: arguments
-            .duration
-            .unwrap_or(Duration::from_secs(suite.duration_s)),
+        elsewhere: None,
+        versions: Vec::new(),
+        client: super::client(arguments.duration.unwrap_or(usual)),
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    super::measure(run, installed(&used)?, archive)
 }
 
 impl Suite {

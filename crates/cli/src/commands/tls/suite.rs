@@ -17,7 +17,7 @@ use keymark_stacks::tls::{
 use serde::Deserialize;
 
 use super::super::Outcome;
-use super::run::Wanted;
+use super::run::TlsRun;
 use crate::args::{SuiteExtent, TlsSuiteArguments};
 use crate::exit::Failure;
 use crate::{load, output, user};
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
     if cases.is_empty() {
         return Err(Failure::nothing_usable("nothing is left of the suite"));
     }
-    let wanted = Wanted {
+    let run = TlsRun {
         cases,
         servers: &servers,
         inventory: &inventory,
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
             .unwrap_or(Duration::from_secs(suite.duration_s)),
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    run.run(archive)
 }
 
 fn or_usual<T: Clone>(chosen: &[T], usual: &[T]) -> Vec<T> {
