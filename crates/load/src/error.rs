@@ -4,7 +4,7 @@ use crate::failure::Failure;
 
 /// Why there is no result at all; a transaction that fails is a [`crate::Failure`].
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum LoadError {
     /// The TLS library cannot do what is wanted.
     #[error("the client's OpenSSL does not support {0}; choose another")]
     Unsupported(String),
@@ -55,7 +55,7 @@ pub enum Error {
     Panicked,
 }
 
-impl Error {
+impl LoadError {
     pub(crate) fn system(call: &'static str, reason: impl Into<std::io::Error>) -> Self {
         Self::System {
             call,

@@ -55,7 +55,7 @@ enum Length {
 
 /// Whether more is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum BodyProgress {
     /// The answer goes on.
     More,
     /// The last byte of the answer is there.
@@ -64,7 +64,7 @@ pub(crate) enum Progress {
 
 /// An answer while it comes in: the head is kept until it is whole, the body is only counted, unless it is to be kept.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     head: Vec<u8>,
     length: Option<Length>,
     /// Bytes of the body so far.
@@ -75,7 +75,7 @@ pub(crate) struct Answer {
     pub(crate) kept: Option<Vec<u8>>,
 }
 
-impl Answer {
+impl HttpAnswer {
     /// One whose body is kept.
     pub(crate) fn kept() -> Self {
         Self {
@@ -85,7 +85,7 @@ impl Answer {
     }
 
     /// Takes what was read.
-    pub(crate) fn take(&mut self, read: &[u8]) -> Result<Progress, Failure> {
+    pub(crate) fn take(&mut self, read: &[u8]) -> Result<BodyProgress, Failure> {
         self.bytes += read.len() as u64;
         let Some(length) = self.length else {
             self.head.extend_from_slice(read);
@@ -102,7 +102,7 @@ impl Answer {
         }
     }
 
-    fn parse(&mut self) -> Result<Progress, Failure> {
+    fn parse(&mut self) -> Result<BodyProgress, Failure> {
         if is_of_http2(&self.head) {
             return Err(Failure::Http(
                 "HTTP/2, although HTTP/1.1 was requested".to_owned(),
@@ -117,7 +117,7 @@ impl Answer {
             if self.head.len() > LONGEST_HEAD {
                 return Err(Failure::Http("a head of more than 16 KiB".to_owned()));
             }
-            return Ok(Progress::More);
+            return Ok(BodyProgress::More);
         };
         let status = response.code.unwrap_or_default();
         if !(200..400).contains(&status) {
@@ -135,7 +135,7 @@ impl Answer {
         self.progress(length)
     }
 
-    fn progress(&mut self, length: Length) -> Result<Progress, Failure> {
+    fn progress(&mut self, length: Length) -> Result<BodyProgress, Failure> {
         let announced = match length {
             Length::Known(known) => known,
             Length::UntilClose | Length::Chunked => self.body,
@@ -148,18 +148,18 @@ impl Answer {
         }
         if length == Length::Chunked {
             let Some(whole) = joined(self.kept.as_deref().unwrap_or_default())? else {
-                return Ok(Progress::More);
+                return Ok(BodyProgress::More);
             };
             self.body = whole.len() as u64;
             self.kept = Some(whole);
-            return Ok(Progress::Whole);
+            return Ok(BodyProgress::Whole);
         }
         match length {
             Length::Known(known) if self.body > known => {
                 Err(Failure::Http("more than its Content-Length".to_owned()))
             }
-            Length::Known(known) if self.body == known => Ok(Progress::Whole),
-            Length::Known(_) | Length::UntilClose | Length::Chunked => Ok(Progress::More),
+            Length::Known(known) if self.body == known => Ok(BodyProgress::Whole),
+            Length::Known(_) | Length::UntilClose | Length::Chunked => Ok(BodyProgress::More),
         }
     }
 
@@ -242,8 +242,8 @@ mod tests {
 
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-    fn whole(bytes: &[u8]) -> Result<Progress, Failure> {
-        Answer::default().take(bytes)
+    fn whole(bytes: &[u8]) -> Result<BodyProgress, Failure> {
+        HttpAnswer::default().take(bytes)
     }
 
     #[test]
@@ -260,10 +260,14 @@ mod tests {
     #[test]
     fn an_answer_is_whole_after_its_last_byte_however_it_is_cut() {
         for cut in 0..ANSWER.len() {
-            let mut answer = Answer::default();
-            assert_eq!(answer.take(&ANSWER[..cut]), Ok(Progress::More), "{cut}");
+            let mut answer = HttpAnswer::default();
+            assert_eq!(answer.take(&ANSWER[..cut]), Ok(BodyProgress::More), "{cut}");
             assert!(answer.end().is_err());
-            assert_eq!(answer.take(&ANSWER[cut..]), Ok(Progress::Whole), "{cut}");
+            assert_eq!(
+                answer.take(&ANSWER[cut..]),
+                Ok(BodyProgress::Whole),
+                "{cut}"
+            );
             assert_eq!(answer.bytes, ANSWER.len() as u64);
             assert_eq!(answer.check(Some(5)), Ok(()));
             let wrong = Err(Failure::Unexpected(Expectation::BodyLength));
@@ -273,10 +277,10 @@ mod tests {
 
     #[test]
     fn without_a_length_the_body_ends_with_the_connection() {
-        let mut answer = Answer::default();
+        let mut answer = HttpAnswer::default();
         assert_eq!(
             answer.take(b"HTTP/1.1 200 OK\r\n\r\nabc"),
-            Ok(Progress::More)
+            Ok(BodyProgress::More)
         );
         assert_eq!(answer.end(), Ok(()));
         assert_eq!(answer.check(Some(3)), Ok(()));
@@ -287,20 +291,20 @@ mod tests {
         let refused = Err(Failure::Http("a body of more than 16 MiB".to_owned()));
         let promised = whole(b"HTTP/1.1 200 OK\r\nContent-Length: 16777217\r\n\r\n");
         assert_eq!(promised, refused);
-        let mut answer = Answer::default();
+        let mut answer = HttpAnswer::default();
         let mut taken = answer.take(b"HTTP/1.1 200 OK\r\n\r\n");
         for _ in 0..256 {
-            assert_eq!(taken, Ok(Progress::More));
+            assert_eq!(taken, Ok(BodyProgress::More));
             taken = answer.take(&[0; 64 * 1024]);
         }
-        assert_eq!(taken, Ok(Progress::More));
+        assert_eq!(taken, Ok(BodyProgress::More));
         assert_eq!(answer.take(&[0]), refused);
     }
 
     #[test]
     fn what_is_no_success_has_its_class() {
         assert_eq!(whole(b"HTTP/1.1 503 x\r\n\r\n"), Err(Failure::Status(503)));
-        assert_eq!(whole(b"HTTP/1.1 204 x\r\n\r\n"), Ok(Progress::Whole));
+        assert_eq!(whole(b"HTTP/1.1 204 x\r\n\r\n"), Ok(BodyProgress::Whole));
         assert_eq!(
             whole(b"HTTP/1.1 404 Not Found\r\n\r\n"),
             Err(Failure::Status(404))
@@ -317,7 +321,7 @@ mod tests {
         };
         assert!(why.starts_with("HTTP/2"), "{why}");
         assert_eq!(
-            Answer::default().end(),
+            HttpAnswer::default().end(),
             Err(Failure::Closed(Phase::FirstByte))
         );
     }

@@ -10,15 +10,15 @@ use keymark_stats::Ratio;
 
 use crate::failure::Failure;
 use crate::recorder::{ClientSecond, add_counts};
-use crate::settings::Settings;
+use crate::settings::LoadSettings;
 use crate::steady::{Completions, NoSteadyState, Span};
-use crate::worker::Report;
+use crate::worker::ThreadReport;
 
 /// A load that is over, or was stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// As it was asked for, with its seed.
-    pub settings: Settings,
+    pub settings: LoadSettings,
     /// As it is kept; what follows from all of it comes with [`Measurement::record`].
     pub load: ServerLoad,
     /// In which of each second the busiest of the client's threads did not wait.
@@ -31,7 +31,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    pub(crate) fn of(settings: &Settings, reports: Vec<Report>) -> Self {
+    pub(crate) fn of(settings: &LoadSettings, reports: Vec<ThreadReport>) -> Self {
         let mut reports = reports.into_iter();
         let mut all = Self {
             settings: settings.clone(),
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn only_the_steady_state_says_whether_the_client_was_the_limit() {
-        let settings = Settings::new(Load::single(), Duration::from_secs(4));
+        let settings = LoadSettings::new(Load::single(), Duration::from_secs(4));
         let limit = |settled, elapsed| {
             let mut measured = Measurement::of(&settings, Vec::new());
             measured.busiest = [1000, 950, 930, 100].map(Duration::from_millis).into();

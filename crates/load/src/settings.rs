@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use keymark_bench::{Load, Pacing};
 
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::tls::Weak;
 
-/// A load's settings; [`Settings::new`] has sensible ones.
+/// A load's settings; [`LoadSettings::new`] has sensible ones.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct LoadSettings {
     /// Who asks: users in a closed loop, or arrivals in an open one.
     pub load: Load,
     /// So many connections at most are open at once for arrivals; what is due then waits, and its wait counts.
@@ -67,7 +67,7 @@ impl Default for Timeouts {
     }
 }
 
-impl Settings {
+impl LoadSettings {
     /// Connections that an open loop may have at once.
     pub const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 
@@ -96,13 +96,13 @@ impl Settings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), LoadError> {
         if self.duration.is_zero() {
-            return Err(Error::Settings("a load needs a duration"));
+            return Err(LoadError::Settings("a load needs a duration"));
         }
         let rate = self.load.pacing.rate();
         if rate.is_some_and(|rate| rate.per_second() < 1e-3) {
-            return Err(Error::Settings(
+            return Err(LoadError::Settings(
                 "arrivals need a rate between one in 1000 seconds and 1,000,000,000 a second",
             ));
         }

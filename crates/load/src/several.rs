@@ -15,10 +15,10 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::measurement::Measurement;
 use crate::recorder::ClientSecond;
-use crate::settings::Settings;
+use crate::settings::LoadSettings;
 
 /// What a client says when its load is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,12 +94,13 @@ pub type Clients = BTreeMap<String, Client>;
 ///
 /// # Errors
 /// When a line cannot be read or says anything else, or no client has told a second.
-pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
+pub fn clients(lines: impl BufRead) -> Result<Clients, LoadError> {
     let mut clients = Clients::new();
     for (number, line) in (1..).zip(lines.lines()) {
-        let line = line.map_err(|error| Error::system("reading what clients told", error))?;
+        let line = line.map_err(|error| LoadError::system("reading what clients told", error))?;
         let received = serde_json::from_str(&line);
-        let received: Received = received.map_err(|error| Error::ClientLine { number, error })?;
+        let received: Received =
+            received.map_err(|error| LoadError::ClientLine { number, error })?;
         let client = clients.entry(received.client).or_default();
         match received.told {
             ClientLine::Second(second) if second.number == client.seconds.len() as u64 => {
@@ -114,12 +115,12 @@ pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
         }
     }
     let began = clients.values().filter_map(|client| client.began_ns);
-    let first = began.min().ok_or(Error::NoClient)?;
+    let first = began.min().ok_or(LoadError::NoClient)?;
     for client in clients.values_mut() {
         client.offset = Duration::from_nanos(client.began_ns.unwrap_or(first) - first);
     }
     if clients.values().any(|client| client.offset > DAY) {
-        return Err(Error::Apart);
+        return Err(LoadError::Apart);
     }
     Ok(clients)
 }
@@ -130,7 +131,7 @@ const SECOND: u64 = 1_000_000_000;
 /// The load of several clients as one.
 pub fn joined(
     clients: &Clients,
-    settings: &Settings,
+    settings: &LoadSettings,
     server: BTreeMap<String, String>,
 ) -> ServerLoad {
     let mut all = Measurement::of(settings, Vec::new());
@@ -169,7 +170,7 @@ pub fn joined(
 }
 
 /// Of each client's sample as much as it did of all.
-fn sample(clients: &Clients, settings: &Settings, all: u64) -> Vec<Transaction> {
+fn sample(clients: &Clients, settings: &LoadSettings, all: u64) -> Vec<Transaction> {
     let mut numbers = ChaCha8Rng::seed_from_u64(settings.seed);
     let mut sample = Vec::new();
     for client in clients.values() {

@@ -11,7 +11,7 @@ use keymark_bench::{
     Case, CaseId, CaseRecord, Clock, During as _, Ending, Error, Order, Plan, Provenance,
     ServerLoad, Stopped,
 };
-use keymark_load::{Asked, ClientLine, Measurement, Progress, Settings};
+use keymark_load::{Asked, ClientLine, LoadProgress, LoadSettings, Measurement};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -24,7 +24,7 @@ const WARM: Duration = Duration::from_millis(250);
 /// Observer of loads while they last.
 pub trait Watch {
     /// Receives the state of a load, at most four times per second.
-    fn progress(&mut self, case: &Case, progress: &Progress);
+    fn progress(&mut self, case: &Case, progress: &LoadProgress);
 
     /// Receiver of each line that a load on a running server reports.
     fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
@@ -60,7 +60,7 @@ pub trait UnderLoad {
     fn load(
         &mut self,
         case: &Case,
-        settings: &Settings,
+        settings: &LoadSettings,
         driven_by: (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error>;
 
@@ -104,9 +104,9 @@ impl Rounds {
         }
     }
 
-    /// Settings of one round of a case.
-    fn settings(self, of: &Settings, case: &Case, (round, seed): (u32, u64)) -> Settings {
-        Settings {
+    /// LoadSettings of one round of a case.
+    fn settings(self, of: &LoadSettings, case: &Case, (round, seed): (u32, u64)) -> LoadSettings {
+        LoadSettings {
             load: case.load,
             duration: self.each,
             seed,
@@ -141,8 +141,8 @@ pub struct Driven {
 /// keymark's own client, as it drives the loads of a run.
 #[derive(Debug, Clone)]
 pub struct Client<'a> {
-    /// Settings of each load, apart from those of its case.
-    pub settings: Settings,
+    /// LoadSettings of each load, apart from those of its case.
+    pub settings: LoadSettings,
     /// Source of all times.
     pub clock: &'a dyn Clock,
     /// Ends the run when it is set.
@@ -154,7 +154,7 @@ impl Client<'_> {
     pub(crate) fn drive<'t>(
         &self,
         asked: impl Into<Asked<'t>>,
-        settings: &Settings,
+        settings: &LoadSettings,
         observer: &mut dyn keymark_load::Observer,
     ) -> Result<Measurement, Error> {
         let until = (self.clock, self.interrupt);
@@ -327,7 +327,7 @@ pub(crate) struct Relay<'a> {
 }
 
 impl keymark_load::Observer for Relay<'_> {
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &LoadProgress) {
         self.watch.progress(self.case, progress);
     }
 

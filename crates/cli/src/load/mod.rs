@@ -13,6 +13,7 @@ use keymark_bench::{
     Case, Load, MonotonicClock, Pacing, Plan, Rate, Record, RunState, Settings, StopRule,
     StoreIdentity, Worker, reference,
 };
+use keymark_load::LoadSettings;
 use keymark_report::units;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::loads::{Client, LoadFamily, Watch};
@@ -128,7 +129,7 @@ pub(crate) struct LoadRun<'a> {
     /// Versions of the installed programs.
     pub(crate) versions: Vec<(String, String)>,
     /// Settings of the client, with the duration of a load.
-    pub(crate) client: keymark_load::Settings,
+    pub(crate) client: LoadSettings,
     pub(crate) arguments: &'a RunArguments,
 }
 

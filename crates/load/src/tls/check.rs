@@ -6,7 +6,7 @@
 
 use keymark_bench::Algorithm;
 
-use super::{Weak, leaf};
+use super::{Weak, key_of_certificate};
 use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use crate::failure::{Expectation, Failure};
@@ -92,7 +92,7 @@ impl Checker {
         if leaf != self.leaf {
             leaf.clone_into(&mut self.leaf);
             self.fingerprint = Fingerprint::of(leaf);
-            self.key = leaf::algorithm(leaf);
+            self.key = key_of_certificate(leaf);
         }
         let right = match self.expected.certificate {
             Certificate::Pinned(pin) => self.fingerprint == pin,

@@ -17,7 +17,7 @@ use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use super::{Checker, Seen, Weak};
 
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::failure::{Expectation, Failure, Phase};
 use crate::protocol::{Alert, CipherSuite, SuiteExchange};
 use crate::target::{Certificate, ClientOffer};
@@ -54,9 +54,13 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    pub(crate) fn new(server_name: &str, offer: &ClientOffer, weak: Weak) -> Result<Self, Error> {
+    pub(crate) fn new(
+        server_name: &str,
+        offer: &ClientOffer,
+        weak: Weak,
+    ) -> Result<Self, LoadError> {
         let cannot =
-            |what: &str, error: &ErrorStack| Error::Unsupported(format!("{what} ({error})"));
+            |what: &str, error: &ErrorStack| LoadError::Unsupported(format!("{what} ({error})"));
         let mut builder = SslContextBuilder::new(SslMethod::tls_client())
             .map_err(|error| cannot("a context", &error))?;
         settle(&mut builder, weak);
@@ -229,7 +233,7 @@ const ECDSA: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512";
 const CURVE: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448";
 
 /// Signature algorithms for a certificate; none where OpenSSL's own list is offered.
-fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static str>, Error> {
+fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static str>, LoadError> {
     let algorithm = match certificate {
         Certificate::Key(algorithm) => algorithm,
         Certificate::Rsa => return Ok(Some(rsa_signatures(weak))),
@@ -241,7 +245,7 @@ fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static st
         return Ok(Some(rsa_signatures(weak)));
     }
     let known = SIGNATURES.iter().find(|(known, _)| *known == family);
-    let unknown = || Error::Unsupported(format!("certificates with {}", algorithm.name()));
+    let unknown = || LoadError::Unsupported(format!("certificates with {}", algorithm.name()));
     known
         .map(|(_, signatures)| Some(*signatures))
         .ok_or_else(unknown)

@@ -12,7 +12,7 @@ use openssl::pkey::{PKey, Public};
 use openssl::x509::X509;
 
 use super::rfc3161::CONTENT_TYPE;
-use super::running::Running;
+use super::running::RunningService;
 use super::signers::{self, Signers, failed, trusted};
 use super::timestamp::{self, Timestamps};
 use crate::tls::Address;
@@ -85,8 +85,8 @@ impl RunningAuthority {
     }
 
     /// As one that keymark has started.
-    pub(super) fn running(&self) -> Running {
-        Running {
+    pub(super) fn running(&self) -> RunningService {
+        RunningService {
             process: None,
             service: self.service.clone(),
             told: self.told.clone(),

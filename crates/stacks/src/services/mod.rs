@@ -22,8 +22,8 @@ use keymark_bench::{Case, Dimension, Error, Scope, StackName, Standing, Words};
 use keymark_stats::Distribution;
 
 pub use self::authority::RunningAuthority;
+use self::running::RunningService;
 pub use self::running::ServiceLoads;
-use self::running::Running;
 use crate::gnupg::Gnupg;
 use crate::gnupg::homes::GnupgHomes;
 use crate::installed::Program;
@@ -67,19 +67,20 @@ pub(crate) struct ServiceKind {
     /// What of a case's parameters it has.
     pub(crate) dimensions: &'static [Dimension],
     /// Starts it with the case's key.
-    pub(crate) start: fn(&Found, &Case, &Means<'_>) -> Result<Running, Error>,
+    pub(crate) start:
+        fn(&InstalledService, &Case, &StartContext<'_>) -> Result<RunningService, Error>,
 }
 
 const KINDS: [&ServiceKind; 3] = [&zeitgitterd::KIND, &relic::KIND, &rfc3161::KIND];
 
 /// What services are started with.
 #[derive(Debug)]
-pub(crate) struct Means<'a> {
+pub(crate) struct StartContext<'a> {
     pub(crate) keys: &'a Keys,
     homes: &'a OnceCell<GnupgHomes>,
 }
 
-impl Means<'_> {
+impl StartContext<'_> {
     /// Homes of gpg.
     pub(crate) fn homes(&self) -> Result<&GnupgHomes, Error> {
         if let Some(made) = self.homes.get() {
@@ -110,7 +111,7 @@ pub fn dimensions(stack: StackName) -> &'static [Dimension] {
 
 /// A service that is installed.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct InstalledService {
     kind: &'static ServiceKind,
     pub(crate) program: PathBuf,
     pub(crate) version: Version,
@@ -120,16 +121,16 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub enum Services {
     /// Those that keymark starts.
-    Started(Installed),
+    Started(InstalledServices),
     /// One that runs already.
     Running(RunningAuthority),
 }
 
 /// Services that are installed, each looked for once.
 #[derive(Debug)]
-pub struct Installed(BTreeMap<StackName, Found>);
+pub struct InstalledServices(BTreeMap<StackName, InstalledService>);
 
-impl Installed {
+impl InstalledServices {
     /// Looks for those of that names.
     ///
     /// # Errors
@@ -138,7 +139,7 @@ impl Installed {
         let kinds = KINDS.iter().filter(|kind| names.contains(&kind.stack));
         let found = kinds.map(|kind| {
             let (program, version) = kind.program.find(search)?;
-            let found = Found {
+            let found = InstalledService {
                 kind,
                 version: packaged(kind.program.name, &program).unwrap_or(version),
                 program,
@@ -154,7 +155,7 @@ impl Installed {
         each.map(|(stack, found)| (stack.to_string(), found.version.to_string()))
     }
 
-    fn start(&self, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+    fn start(&self, case: &Case, means: &StartContext<'_>) -> Result<RunningService, Error> {
         let missing = || {
             let reason = format!("{} is not in the plan", case.stack);
             Error::call("starting a service", reason, "")
@@ -185,7 +186,9 @@ mod tests {
         let nowhere = tempfile::tempdir().unwrap();
         let search = SearchPath::of(Some(nowhere.path()));
         for stack in (FAMILY.stacks)() {
-            let error = Installed::find(&[stack], &search).unwrap_err().to_string();
+            let error = InstalledServices::find(&[stack], &search)
+                .unwrap_err()
+                .to_string();
             assert_says(&error, ["make services"]);
         }
         assert_says(

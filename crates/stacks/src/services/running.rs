@@ -9,17 +9,17 @@ use std::time::Duration;
 use keymark_bench::{
     Case, Clock, Error, MonotonicClock, Plan, ServerLoad, ServiceCpu, nanoseconds,
 };
-use keymark_load::{Service, Settings, ask};
+use keymark_load::{LoadSettings, Service, ask};
 use keymark_stores::places::process::TICK;
 use procfs::{CurrentSI as _, KernelStats};
 
 use super::agents::Agents;
-use super::{Means, Services};
+use super::{Services, StartContext};
 use crate::gnupg::homes::GnupgHomes;
 use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
 use crate::tls::Keys;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::running::{Served, on_port};
 
 /// Shortest round: ten clients of a service that takes tenths of a second settle late.
@@ -45,7 +45,7 @@ impl LoadFamily for ServiceLoads {
     ) -> Result<(Box<dyn UnderLoad + 's>, Rounds), Error> {
         let running = match &self.services {
             Services::Started(found) => {
-                let means = Means {
+                let means = StartContext {
                     keys: Keys::of_case(&self.keys, case)?,
                     homes: &self.homes,
                 };
@@ -62,11 +62,11 @@ impl LoadFamily for ServiceLoads {
     }
 }
 
-impl UnderLoad for Running {
+impl UnderLoad for RunningService {
     fn load(
         &mut self,
         case: &Case,
-        settings: &Settings,
+        settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
         let before = self.processor_time()?;
@@ -110,7 +110,7 @@ const READY: Duration = Duration::from_secs(30);
 
 /// It is gone with the value; its agents after it.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningService {
     /// None of one that ran already.
     pub(crate) process: Option<Served>,
     pub(crate) service: Service,
@@ -119,7 +119,7 @@ pub(crate) struct Running {
     pub(crate) agents: Option<Agents>,
 }
 
-impl Running {
+impl RunningService {
     /// Starts it at a free port, and waits for a right answer. `configured` writes what it needs into its directory.
     pub(crate) fn start(
         name: &'static str,
@@ -130,7 +130,7 @@ impl Running {
             let directory = ServerDirectory::empty()?;
             let mut command = configured(&directory, port)?;
             command.env("HOME", directory.private.path());
-            let called = (name, &[][..] as &[(&str, Fault)]);
+            let called = (name, &[][..] as &[(&str, ServerFault)]);
             Served::start(command, directory, called, (port, READY), |address| {
                 right(&Service {
                     address,

@@ -11,7 +11,7 @@ use keymark_bench::{Algorithm, Case, Error, StackName};
 use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
 use crate::tls::servers::{
-    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Installed,
+    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, InstalledServer,
     RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay, Weak,
 };
 
@@ -221,7 +221,7 @@ impl Cluster {
 /// The servers of a plan.
 #[derive(Debug)]
 pub struct Servers {
-    by_stack: BTreeMap<StackName, Installed>,
+    by_stack: BTreeMap<StackName, InstalledServer>,
     balancer: Option<Haproxy>,
 }
 
@@ -234,7 +234,7 @@ impl Servers {
         let find = |name: &StackName| {
             let kind = servers::kind(name.word());
             let kind = kind.map_err(|why| Error::call("looking for a server", why, ""))?;
-            let installed = Installed::find(kind, &SearchPath::usual())?;
+            let installed = InstalledServer::find(kind, &SearchPath::usual())?;
             Ok::<_, Error>((*name, installed))
         };
         Ok(Self {
@@ -260,7 +260,7 @@ impl Servers {
         self.balancer.as_ref().ok_or_else(none)
     }
 
-    fn get(&self, name: StackName) -> Result<&Installed, Error> {
+    fn get(&self, name: StackName) -> Result<&InstalledServer, Error> {
         self.by_stack.get(&name).ok_or_else(|| {
             Error::call(
                 "starting a server",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::tls::servers::{CallsSoFar, Installed, RunningServer};
+use crate::tls::servers::{CallsSoFar, InstalledServer, RunningServer};
 use keymark_bench::runner::measure_alone;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
@@ -132,7 +132,7 @@ fn operation_of(case: &Case) -> Option<Operation> {
 }
 
 /// The version of the distribution's libcrypto, if the server uses the same.
-fn own_libcrypto(installed: &Installed) -> Option<String> {
+fn own_libcrypto(installed: &InstalledServer) -> Option<String> {
     let loaded = software::load(Library::OpenSslSystem).ok()?.version();
     let of_server = installed.openssl().ok()?.version.to_string();
     (loaded.split(' ').next() == Some(of_server.as_str())).then_some(of_server)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::tls::servers::{Identity, Installed, ServerError, TokenWay, Tracing};
+use crate::tls::servers::{Identity, InstalledServer, ServerError, TokenWay, Tracing};
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Case, Error, Operation, StoreIdentity};
 use keymark_stores::access::Certificate;
@@ -55,7 +55,9 @@ impl Keys {
 
     /// Removes what was written on several devices; returns what stays.
     pub(crate) fn restore_all(keys: &[Self]) -> Vec<Error> {
-        keys.iter().filter_map(|keys| keys.restore().err()).collect()
+        keys.iter()
+            .filter_map(|keys| keys.restore().err())
+            .collect()
     }
 
     /// The keys of a case's device.
@@ -72,7 +74,7 @@ impl Keys {
     pub(super) fn certified(
         &self,
         algorithm: Algorithm,
-        server: &Installed,
+        server: &InstalledServer,
         way: Option<TokenWay>,
     ) -> Result<Identity, ServerError> {
         let capability = Capability {

@@ -8,7 +8,7 @@ use keymark_bench::{
     nanoseconds,
 };
 use keymark_load::{
-    Certificate, ClientLine, Expected, Fingerprint, Progress, Settings, Target,
+    Certificate, ClientLine, Expected, Fingerprint, LoadProgress, LoadSettings, Target,
 };
 
 use super::cluster::{Cluster, Starting};
@@ -109,7 +109,7 @@ fn limits(
     const CALL: &str = "looking for the server's limits";
     let mut seeds = seed..;
     let found = keymark_load::search(wanted.most, wanted.p99, |tried| {
-        let settings = Settings {
+        let settings = LoadSettings {
             load: match tried {
                 TriedDemand::Users(count) => {
                     Load::closed(NonZeroU32::new(count).unwrap_or(wanted.most))
@@ -126,7 +126,14 @@ fn limits(
             seed: seeds.next().unwrap_or(seed),
             ..client.settings.clone()
         };
-        let measured = client.drive(target, &settings, &mut Relay { case, watch: &mut *watch })?;
+        let measured = client.drive(
+            target,
+            &settings,
+            &mut Relay {
+                case,
+                watch: &mut *watch,
+            },
+        )?;
         cluster.check()?;
         let _ = cluster.drain(DRAIN);
         if client.is_interrupted() {
@@ -162,11 +169,11 @@ impl UnderLoad for LoadedServer {
     fn load(
         &mut self,
         case: &Case,
-        settings: &Settings,
+        settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
         let before = self.cluster.processor_time()?;
-        let settings = Settings {
+        let settings = LoadSettings {
             load: self.load,
             ..settings.clone()
         };
@@ -254,7 +261,7 @@ struct Killing<'a> {
 }
 
 impl keymark_load::Observer for Killing<'_> {
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &LoadProgress) {
         self.relay.progress(progress);
         if let Some((cluster, _)) = self.pending.take_if(|(_, when)| progress.elapsed >= *when) {
             self.killed = Some(cluster.kill_one().map(|()| progress.elapsed));
@@ -272,7 +279,7 @@ fn connections(case: &Case, search: Option<Saturating>) -> NonZeroU16 {
     let most = search.map_or(case.load.concurrency, |search| search.most);
     let users = match case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) if !with_arrivals => most.get(),
-        Pacing::Open(_) | Pacing::Closed | Pacing::Thinking(_) => Settings::IN_FLIGHT.get(),
+        Pacing::Open(_) | Pacing::Closed | Pacing::Thinking(_) => LoadSettings::IN_FLIGHT.get(),
     };
     let room = users.saturating_mul(2).clamp(256, 16_384);
     NonZeroU16::new(room as u16).unwrap_or(NonZeroU16::MAX)

@@ -8,12 +8,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::{
-    Algorithm, Case, Clock, DeviceName, Error, MonotonicClock, Plan,
-    Provenance, ServerLoad, StackName, StoreIdentity, StoreKind,
+    Algorithm, Case, Clock, DeviceName, Error, MonotonicClock, Plan, Provenance, ServerLoad,
+    StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
     Certificate, ClientLine, ClientOffer, Clients, Expected, Failure, Fingerprint, KeyExchange,
-    Probed, Settings, Target, Timeouts, TlsVersion, Weak, handshake, joined, probe,
+    LoadError, LoadSettings, Probed, Target, Timeouts, TlsVersion, Weak, handshake, joined, probe,
 };
 
 use super::handshake::Handshake;
@@ -208,7 +208,7 @@ impl Remote {
         &self,
         address: SocketAddr,
         accepted: Certificate,
-    ) -> Result<Vec<Vec<u8>>, keymark_load::Error> {
+    ) -> Result<Vec<Vec<u8>>, LoadError> {
         let clock = MonotonicClock::new();
         let limit = (&clock as &dyn Clock, clock.now().after(PATIENCE));
         let offer = ClientOffer::of_certificates(accepted);
@@ -268,8 +268,8 @@ impl Remote {
     clippy::wildcard_enum_match_arm,
     reason = "of the others nothing is known"
 )]
-const fn advice(error: &keymark_load::Error) -> &'static str {
-    let keymark_load::Error::Transaction(failure) = error else {
+const fn advice(error: &LoadError) -> &'static str {
+    let LoadError::Transaction(failure) = error else {
         return "";
     };
     match failure {
@@ -341,7 +341,7 @@ impl UnderLoad for LoadedRemote<'_> {
     fn load(
         &mut self,
         case: &Case,
-        settings: &Settings,
+        settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
         let described = self.described.clone();

@@ -197,7 +197,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn survey(&self) -> Result<Survey, keymark_load::Error> {
+    fn survey(&self) -> Result<Survey, LoadError> {
         let mut clients = Vec::new();
         for client in ClientKind::ALL {
             let result = self.shake(&client.offer())?;
@@ -219,7 +219,7 @@ impl Asker<'_> {
         &self,
         version: TlsVersion,
         key_exchange: KeyExchange,
-    ) -> Result<Option<ShownKey>, keymark_load::Error> {
+    ) -> Result<Option<ShownKey>, LoadError> {
         let has_it = match version {
             TlsVersion::V1_2 => !key_exchange.is_hybrid(),
             TlsVersion::V1_3 => key_exchange != KeyExchange::Rsa,
@@ -238,15 +238,15 @@ impl Asker<'_> {
     }
 
     /// One handshake, which the server may refuse.
-    fn shake(&self, offer: &ClientOffer) -> Result<Result<Shaken, Failure>, keymark_load::Error> {
+    fn shake(&self, offer: &ClientOffer) -> Result<Result<Shaken, Failure>, LoadError> {
         let place = (self.place, self.server_name);
         match handshake(place, offer, (self.clock, self.until)) {
             Ok(shaken) => Ok(Ok(shaken)),
-            Err(keymark_load::Error::Transaction(failure)) if self.clock.now() < self.until => {
+            Err(LoadError::Transaction(failure)) if self.clock.now() < self.until => {
                 Ok(Err(failure))
             }
             // This client cannot offer it.
-            Err(keymark_load::Error::Unsupported(what)) => Ok(Err(Failure::Tls(what))),
+            Err(LoadError::Unsupported(what)) => Ok(Err(Failure::Tls(what))),
             Err(error) => Err(error),
         }
     }

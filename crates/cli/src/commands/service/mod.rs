@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::{Load, StackName};
-use keymark_load::{Settings, Timeouts};
-use keymark_stacks::services::{Installed, ServiceLoads, Services};
+use keymark_load::{LoadSettings, Timeouts};
+use keymark_stacks::services::{InstalledServices, ServiceLoads, Services};
 use keymark_stacks::tls::servers::SearchPath;
 
 use super::Outcome;
@@ -44,22 +44,22 @@ fn measure(mut run: LoadRun<'_>, services: Services, archive: Option<&PathBuf>) 
     })
 }
 
-/// Settings of a client that gives up after ten seconds.
-fn client(duration: Duration) -> Settings {
+/// LoadSettings of a client that gives up after ten seconds.
+fn client(duration: Duration) -> LoadSettings {
     const PATIENCE: Duration = Duration::from_secs(10);
-    Settings {
+    LoadSettings {
         timeouts: Timeouts {
             connect: PATIENCE,
             handshake: PATIENCE,
             whole: PATIENCE,
         },
-        ..Settings::new(Load::single(), duration)
+        ..LoadSettings::new(Load::single(), duration)
     }
 }
 
 /// These services, none of them missing.
 fn installed(stacks: &[StackName]) -> Result<Services, Failure> {
-    let installed = Installed::find(stacks, &SearchPath::usual());
+    let installed = InstalledServices::find(stacks, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
     Ok(Services::Started(installed))
 }

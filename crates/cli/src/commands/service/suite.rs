@@ -25,22 +25,22 @@ use crate::load::LoadRun;
 use crate::{output, user};
 
 /// By their names.
-static SUITES: LazyLock<BTreeMap<String, Suite>> =
+static SUITES: LazyLock<BTreeMap<String, ServiceSuite>> =
     LazyLock::new(|| shipped(include_str!("../../../../../data/service-suites.toml")));
 
 /// A suite, as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Suite {
+struct ServiceSuite {
     device: String,
     duration_s: u64,
-    cases: Vec<Cases>,
+    cases: Vec<ServiceSuiteCases>,
 }
 
-/// Cases of every key through every stack, by so many at once.
+/// ServiceSuiteCases of every key through every stack, by so many at once.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cases {
+struct ServiceSuiteCases {
     stacks: Vec<StackName>,
     keys: Vec<Algorithm>,
     workers: Vec<NonZeroU32>,
@@ -76,10 +76,10 @@ pub(super) fn run(arguments: &ServiceSuiteArguments, archive: Option<&PathBuf>) 
     super::measure(run, installed(&used)?, archive)
 }
 
-impl Suite {
+impl ServiceSuite {
     /// Those through stacks that are no services, as far as they are on offer.
     fn beside(&self, inventory: &Inventory, driven: &[StackName]) -> Result<Vec<Case>, Failure> {
-        let selection = |cases: &Cases| {
+        let selection = |cases: &ServiceSuiteCases| {
             let stacks = cases.stacks.iter().copied();
             let stacks: Vec<StackName> = stacks.filter(|stack| driven.contains(stack)).collect();
             (!stacks.is_empty()).then(|| Selection {

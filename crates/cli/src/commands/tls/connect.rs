@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use keymark_bench::{Case, CaseRecord, MonotonicClock, Plan};
-use keymark_load::{Progress, Settings};
+use keymark_load::{LoadProgress, LoadSettings};
 use keymark_stacks::loads::{Client, Watch};
 use keymark_stacks::tls::{
     Address, CONNECT, ClientLine, Clients, Handshake, Remote, RemoteServer, Tried, clients,
@@ -16,8 +16,8 @@ use super::super::Outcome;
 use super::bench;
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
 use crate::load::{self, LoadRun};
+use crate::observers::print_json;
 use crate::{output, signals, user};
 
 pub(super) fn run(
@@ -50,7 +50,7 @@ pub(super) fn run(
         inventory: &load::devices(&[], &user)?,
         elsewhere: Some(remote.address.identity()),
         versions: Vec::new(),
-        client: Settings {
+        client: LoadSettings {
             ramp: arguments.remote.ramp.unwrap_or_default(),
             ..super::client(&arguments.run, arguments.duration)
         },
@@ -100,7 +100,7 @@ fn tell(client: &Client<'_>, server: &RemoteServer<'_>, plan: &Plan) -> Outcome 
 struct Teller(fn(ClientLine));
 
 impl Watch for Teller {
-    fn progress(&mut self, _: &Case, _: &Progress) {}
+    fn progress(&mut self, _: &Case, _: &LoadProgress) {}
 
     fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
         Some(&mut self.0)

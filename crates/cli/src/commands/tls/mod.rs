@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Case, Load, Operation, StackName, StoreIdentity};
-use keymark_load::Settings;
+use keymark_load::LoadSettings;
 use keymark_stacks::tls::servers::Weak;
 use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
 
@@ -63,12 +63,12 @@ fn case(
     }
 }
 
-/// Settings of keymark's own client.
-fn client(arguments: &TlsRunArguments, duration: Duration) -> Settings {
-    Settings {
+/// LoadSettings of keymark's own client.
+fn client(arguments: &TlsRunArguments, duration: Duration) -> LoadSettings {
+    LoadSettings {
         threads: arguments.client_threads,
         weak: weak(arguments.allow_weak),
-        ..Settings::new(Load::single(), duration)
+        ..LoadSettings::new(Load::single(), duration)
     }
 }
 

@@ -23,18 +23,18 @@ use crate::exit::Failure;
 use crate::{load, output, user};
 
 /// By their names.
-static SUITES: LazyLock<BTreeMap<String, Suite>> =
+static SUITES: LazyLock<BTreeMap<String, TlsSuite>> =
     LazyLock::new(|| shipped(include_str!("../../../../../data/tls-suites.toml")));
 
 /// A suite, as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Suite {
+struct TlsSuite {
     devices: Vec<String>,
     servers: Vec<StackName>,
     duration_s: u64,
     complete: Option<Complete>,
-    cases: Vec<Cases>,
+    cases: Vec<TlsSuiteCases>,
 }
 
 /// What `--plan complete` has instead: the best rate of up to so many users.
@@ -45,10 +45,10 @@ struct Complete {
     users: NonZeroU32,
 }
 
-/// Cases of every certificate by every key exchange, arrangement and number of users.
+/// TlsSuiteCases of every certificate by every key exchange, arrangement and number of users.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cases {
+struct TlsSuiteCases {
     certificates: Vec<Algorithm>,
     tls: TlsVersion,
     kex: Vec<KeyExchange>,
@@ -105,7 +105,7 @@ fn or_usual<T: Clone>(chosen: &[T], usual: &[T]) -> Vec<T> {
     chosen.to_vec()
 }
 
-impl Suite {
+impl TlsSuite {
     fn cases(&self, server: StackName, on: &Inventory, complete: Option<&Complete>) -> Vec<Case> {
         let each = iproduct!(&on.devices, &self.cases);
         each.flat_map(|(found, cases)| {
@@ -118,7 +118,7 @@ impl Suite {
     }
 }
 
-impl Cases {
+impl TlsSuiteCases {
     fn asked(
         &self,
         complete: Option<&Complete>,

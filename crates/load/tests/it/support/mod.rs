@@ -11,7 +11,7 @@ use std::time::Duration;
 use keymark_bench::Load;
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Certificate, Expected, Failure, Fingerprint, KeyExchange, Measurement, Settings, Target,
+    Certificate, Expected, Failure, Fingerprint, KeyExchange, LoadSettings, Measurement, Target,
     TlsVersion, run,
 };
 use openssl::asn1::Asn1Time;
@@ -266,14 +266,14 @@ pub fn only(version: SslVersion) -> impl FnOnce(&mut SslContextBuilder) {
     }
 }
 
-pub fn users(count: u32, milliseconds: u64) -> Settings {
-    Settings::new(
+pub fn users(count: u32, milliseconds: u64) -> LoadSettings {
+    LoadSettings::new(
         Load::closed(NonZeroU32::new(count).unwrap()),
         Duration::from_millis(milliseconds),
     )
 }
 
-pub fn load(target: &Target, settings: &Settings) -> Measurement {
+pub fn load(target: &Target, settings: &LoadSettings) -> Measurement {
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
     run(target, settings, (&clock, &stop), &mut ()).unwrap()
 }

@@ -12,11 +12,11 @@ use crate::installed::{BroughtBy, Program, Version};
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::{Installed, Library, ServerKind};
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::kind::{InstalledServer, Library, ServerKind};
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl::resolved;
 use crate::tls::servers::spec::ServerSpec;
-use crate::tls::servers::text::{Frame, Tls};
+use crate::tls::servers::text::{ServerFrame, Tls};
 
 const PROGRAM: Program = Program {
     name: "Caddy",
@@ -52,16 +52,19 @@ pub(crate) const KIND: ServerKind = ServerKind {
     command,
     mpm: None,
     faults: &[
-        ("address already in use", Fault::PortTaken),
-        ("private key does not match public key", Fault::KeyMismatch),
+        ("address already in use", ServerFault::PortTaken),
+        (
+            "private key does not match public key",
+            ServerFault::KeyMismatch,
+        ),
     ],
 };
 
 #[derive(Template)]
 #[template(path = "caddy.json", escape = "none")]
-struct Configuration<'c> {
+struct CaddyConfig<'c> {
     tls: &'c Tls<'c>,
-    frame: Option<&'c Frame<'c>>,
+    frame: Option<&'c ServerFrame<'c>>,
     oldest: &'c str,
     newest: &'c str,
     suites: Vec<&'static str>,
@@ -79,7 +82,7 @@ fn library(_: &ServerKind, program: &Path) -> Result<Library, Error> {
     })
 }
 
-fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     let lacks = |what: String| Impossible::Lacks(server.name(), what);
     for identity in spec.certificates.iter() {
         let algorithm = identity.algorithm;
@@ -117,11 +120,11 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
 fn configuration(
     _: &ServerKind,
     tls: &Tls<'_>,
-    frame: Option<&Frame<'_>>,
+    frame: Option<&ServerFrame<'_>>,
 ) -> Result<String, ServerError> {
     let asked = tls.handshakes;
     let [oldest, newest] = [asked.versions.first(), asked.versions.last()];
-    let configuration = Configuration {
+    let configuration = CaddyConfig {
         tls,
         frame,
         oldest: oldest.map_or("", |version| version.word()),
@@ -129,7 +132,7 @@ fn configuration(
         suites: suites(asked.ciphers),
         curves: asked.groups.iter().copied().filter_map(curve).collect(),
     };
-    Ok(written(&configuration, Frame::comments(frame))?)
+    Ok(written(&configuration, ServerFrame::comments(frame))?)
 }
 
 fn command(command: &mut Command, directory: &ServerDirectory) {

@@ -12,9 +12,9 @@ use crate::openssl::TokenWay;
 use crate::programs::write_private;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::{Identity, PrivateKey};
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
-use crate::tls::servers::text::{Frame, Pair, Tls, quotable};
+use crate::tls::servers::text::{Pair, ServerFrame, Tls, quotable};
 use crate::tls::servers::token::{self, TokenTraces, Tracing};
 use crate::tls::servers::worker_user::WorkerUser;
 
@@ -63,7 +63,7 @@ impl ServerDirectory {
 
     /// Writes everything that the server needs, to listen at that port.
     pub(crate) fn make(
-        server: &Installed,
+        server: &InstalledServer,
         spec: &ServerSpec,
         port: u16,
     ) -> Result<Self, ServerError> {
@@ -71,7 +71,7 @@ impl ServerDirectory {
         made.capacity = spec.capacity;
         made.document(spec.body)?;
         let tls = made.tls(server, spec)?;
-        let frame = Frame {
+        let frame = ServerFrame {
             directory: made.path()?,
             worker: made.worker.as_ref(),
             port,
@@ -104,7 +104,7 @@ impl ServerDirectory {
 
     fn tls<'s>(
         &mut self,
-        server: &Installed,
+        server: &InstalledServer,
         spec: &'s ServerSpec,
     ) -> Result<Tls<'s>, ServerError> {
         let dh = spec.handshakes.dh;
@@ -157,7 +157,7 @@ impl ServerDirectory {
 
     fn key(
         &mut self,
-        server: &Installed,
+        server: &InstalledServer,
         identity: &Identity,
         directory: &Path,
         openssl_conf: &mut Option<PathBuf>,

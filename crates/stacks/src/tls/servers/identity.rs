@@ -11,7 +11,7 @@ use openssl::x509::X509;
 use crate::openssl::TokenWay;
 use crate::tls::servers::certificate::{self, Authority, Purpose, private_key};
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::token::{self, Tracing};
 
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Identity {
     /// # Errors
     /// When the way cannot have such a key, or the token refuses.
     pub fn on_token(
-        server: &Installed,
+        server: &InstalledServer,
         algorithm: Algorithm,
         key: ProgramKey,
         way: TokenWay,

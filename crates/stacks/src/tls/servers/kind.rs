@@ -9,9 +9,9 @@ use crate::installed::{Program, SearchPath, Version};
 use crate::openssl::OpenSslBuild;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::spec::ServerSpec;
-use crate::tls::servers::text::{Frame, Tls};
+use crate::tls::servers::text::{ServerFrame, Tls};
 use crate::tls::servers::{apache, caddy, nginx};
 
 /// The servers that can be measured.
@@ -33,18 +33,18 @@ pub struct ServerKind {
     /// What it does its cryptography with, if no part of it is missing.
     pub(crate) library: fn(&Self, &Path) -> Result<Library, Error>,
     /// Whether it can be what is wanted.
-    pub(crate) check: fn(&Installed, &ServerSpec) -> Result<(), ServerError>,
+    pub(crate) check: fn(&InstalledServer, &ServerSpec) -> Result<(), ServerError>,
     /// Whether that version has two certificates on one host.
     pub(crate) check_two: fn(&Version) -> Result<(), Impossible>,
     /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
     pub(crate) configuration:
-        fn(&Self, &Tls<'_>, Option<&Frame<'_>>) -> Result<String, ServerError>,
+        fn(&Self, &Tls<'_>, Option<&ServerFrame<'_>>) -> Result<String, ServerError>,
     /// What its program is started with, to stay in the foreground.
     pub(crate) command: fn(&mut Command, &ServerDirectory),
     /// Of Apache, its way to serve many clients at once.
     pub(crate) mpm: Option<&'static str>,
     /// Its own words for what goes wrong.
-    pub(crate) faults: &'static [(&'static str, Fault)],
+    pub(crate) faults: &'static [(&'static str, ServerFault)],
 }
 
 /// The kind with that name.
@@ -82,7 +82,7 @@ impl Library {
 
 /// One that is installed.
 #[derive(Debug, Clone)]
-pub struct Installed {
+pub struct InstalledServer {
     /// What it is.
     pub kind: &'static ServerKind,
     /// Its program.
@@ -93,7 +93,7 @@ pub struct Installed {
     pub library: Library,
 }
 
-impl Installed {
+impl InstalledServer {
     /// Looks for it.
     ///
     /// # Errors
@@ -134,7 +134,9 @@ mod tests {
         let nowhere = tempfile::tempdir().unwrap();
         let search = SearchPath::of(Some(nowhere.path()));
         for kind in KINDS {
-            let error = Installed::find(kind, &search).unwrap_err().to_string();
+            let error = InstalledServer::find(kind, &search)
+                .unwrap_err()
+                .to_string();
             assert_says(&error, ["not in /", "install"]);
         }
         let unknown = super::kind("lighttpd").unwrap_err();

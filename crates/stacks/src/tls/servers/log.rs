@@ -14,7 +14,7 @@ const END: u64 = 64 * 1024;
 
 /// A fault that servers tell by words of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ServerFault {
     PortTaken,
     KeyMismatch,
     NoCipher,
@@ -26,17 +26,17 @@ pub(crate) enum Fault {
 }
 
 /// Words of the operating system and of OpenSSL; each kind of server has some of its own.
-const WORDS: [(&str, Fault); 7] = [
-    ("Address already in use", Fault::PortTaken),
-    ("key values mismatch", Fault::KeyMismatch),
-    ("Login failed", Fault::Pin),
-    ("key too small", Fault::Weak),
-    ("dh key too small", Fault::Weak),
-    ("Permission denied", Fault::Permission),
-    ("Too many open files", Fault::Files),
+const WORDS: [(&str, ServerFault); 7] = [
+    ("Address already in use", ServerFault::PortTaken),
+    ("key values mismatch", ServerFault::KeyMismatch),
+    ("Login failed", ServerFault::Pin),
+    ("key too small", ServerFault::Weak),
+    ("dh key too small", ServerFault::Weak),
+    ("Permission denied", ServerFault::Permission),
+    ("Too many open files", ServerFault::Files),
 ];
 
-impl Fault {
+impl ServerFault {
     /// What the log tells, if it tells one that is known, with the first line that says so, without its time. A server's
     /// own words tell more.
     pub(crate) fn in_log(log: &str, own: &[(&str, Self)]) -> Option<(Self, String)> {

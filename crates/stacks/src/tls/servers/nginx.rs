@@ -9,11 +9,11 @@ use crate::installed::{Program, Version};
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::{Installed, Library, ServerKind};
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::kind::{InstalledServer, Library, ServerKind};
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl;
 use crate::tls::servers::spec::ServerSpec;
-use crate::tls::servers::text::{Frame, Tls};
+use crate::tls::servers::text::{ServerFrame, Tls};
 
 /// nginx.
 pub(crate) const KIND: ServerKind = ServerKind {
@@ -26,25 +26,25 @@ pub(crate) const KIND: ServerKind = ServerKind {
     check,
     check_two,
     configuration: |_, tls, frame| {
-        let configuration = Configuration { tls, frame };
-        Ok(written(&configuration, Frame::comments(frame))?)
+        let configuration = NginxConfig { tls, frame };
+        Ok(written(&configuration, ServerFrame::comments(frame))?)
     },
     command,
     mpm: None,
     faults: &[
-        ("no cipher match", Fault::NoCipher),
-        ("set1_curves_list", Fault::NoGroup),
+        ("no cipher match", ServerFault::NoCipher),
+        ("set1_curves_list", ServerFault::NoGroup),
     ],
 };
 
 #[derive(Template)]
 #[template(path = "nginx.conf", escape = "none")]
-struct Configuration<'c> {
+struct NginxConfig<'c> {
     tls: &'c Tls<'c>,
-    frame: Option<&'c Frame<'c>>,
+    frame: Option<&'c ServerFrame<'c>>,
 }
 
-fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     openssl::check(server, spec)?;
     if spec.handshakes.dh.is_none() && openssl::is_dhe_alone(spec) {
         let ciphers = spec.handshakes.ciphers.to_string();

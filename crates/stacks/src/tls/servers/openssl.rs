@@ -15,7 +15,7 @@ use openssl::ssl::{Ssl, SslContext, SslMethod};
 use crate::installed::Version;
 use crate::openssl::{OpenSslBuild, TokenWay};
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::ServerSpec;
 
 /// The OpenSSL of a program or a library.
@@ -53,7 +53,7 @@ pub(crate) fn too_new(
 }
 
 /// Whether the server's OpenSSL can do what is wanted.
-pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     let version = &server.openssl()?.version;
     let keys = spec.certificates.iter().map(|one| one.algorithm);
     if let Some(why) = too_new(version, keys, &spec.handshakes.groups) {

@@ -24,7 +24,7 @@ const STEP: Duration = Duration::from_millis(5);
 
 /// A master and its workers. They end with the value.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct ServerProcesses {
     child: Child,
     /// None when it had ended before it was looked at.
     master: Option<Process>,
@@ -35,7 +35,7 @@ pub(crate) struct Running {
     watchdog: Watchdog,
 }
 
-impl Running {
+impl ServerProcesses {
     /// Starts the command; what it says goes to `log`.
     pub(crate) fn start(
         command: &mut Command,
@@ -140,7 +140,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ServerProcesses {
     fn drop(&mut self) {
         self.stop();
     }
@@ -179,10 +179,10 @@ mod tests {
 
     use super::*;
 
-    fn shell(script: &str, directory: &Path) -> Running {
+    fn shell(script: &str, directory: &Path) -> ServerProcesses {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).stdin(Stdio::null());
-        Running::start(&mut command, directory, &directory.join("log")).unwrap()
+        ServerProcesses::start(&mut command, directory, &directory.join("log")).unwrap()
     }
 
     #[test]

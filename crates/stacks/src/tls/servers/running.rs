@@ -18,9 +18,9 @@ use nix::sys::signal::Signal;
 use crate::tls::servers::directory::{DOCUMENT, ServerDirectory};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::Identity;
-use crate::tls::servers::kind::Installed;
-use crate::tls::servers::log::{self, Fault};
-use crate::tls::servers::process::{self, Running};
+use crate::tls::servers::kind::InstalledServer;
+use crate::tls::servers::log::{self, ServerFault};
+use crate::tls::servers::process::{self, ServerProcesses};
 use crate::tls::servers::spec::{ServerSpec, is_weak};
 use crate::tls::servers::token::CallsSoFar;
 
@@ -40,7 +40,7 @@ pub struct RunningServer {
     /// Its processes.
     pub process: Served,
     /// Its program.
-    pub installed: Installed,
+    pub installed: InstalledServer,
     /// What it was asked to be.
     pub spec: ServerSpec,
 }
@@ -50,7 +50,7 @@ impl RunningServer {
     ///
     /// # Errors
     /// When it cannot be ([`ServerError::Impossible`]), something is missing, or it does not start: with the end of its log.
-    pub fn start(installed: &Installed, spec: &ServerSpec) -> Result<Self, ServerError> {
+    pub fn start(installed: &InstalledServer, spec: &ServerSpec) -> Result<Self, ServerError> {
         check(installed, spec)?;
         let process = on_port(spec.port, |port| {
             let directory = ServerDirectory::make(installed, spec, port)?;
@@ -158,7 +158,7 @@ fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
 }
 
 /// Whether it can be what is wanted, before anything is started.
-fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     if let (Weak::Refused, Some(weak)) = (spec.weak, spec.weaknesses().into_iter().next()) {
         return Err(Impossible::Weak(weak).into());
     }
@@ -175,7 +175,11 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
     (server.kind.check)(server, spec)
 }
 
-fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<String, String> {
+fn describe(
+    installed: &InstalledServer,
+    spec: &ServerSpec,
+    user: &str,
+) -> BTreeMap<String, String> {
     let handshakes = &spec.handshakes;
     let mut described = BTreeMap::new();
     let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
@@ -236,12 +240,12 @@ const STEP: Duration = Duration::from_millis(20);
 const TRIES: usize = 4;
 
 /// Its name, and its own words for what goes wrong.
-type Called = (&'static str, &'static [(&'static str, Fault)]);
+type Called = (&'static str, &'static [(&'static str, ServerFault)]);
 
 /// One that runs. It is gone with the value, and its private directory as well.
 #[derive(Debug)]
 pub struct Served {
-    running: Running,
+    running: ServerProcesses,
     called: Called,
     /// Where it listens.
     pub address: SocketAddr,
@@ -268,7 +272,11 @@ impl Served {
             .env("LC_ALL", "C")
             .current_dir(directory.private.path());
         let mut served = Self {
-            running: Running::start(&mut command, directory.private.path(), &directory.log)?,
+            running: ServerProcesses::start(
+                &mut command,
+                directory.private.path(),
+                &directory.log,
+            )?,
             called,
             address: (Ipv4Addr::LOCALHOST, port).into(),
             directory,
@@ -362,7 +370,7 @@ impl Served {
     fn unready(&self, doing: &str, how: &str) -> Unready {
         let (name, words) = self.called;
         let log = &self.directory.log;
-        let told = Fault::in_log(&log::read(log), words);
+        let told = ServerFault::in_log(&log::read(log), words);
         let fault = told.as_ref().map(|(fault, _)| *fault);
         let (said, advice) = match told {
             Some((fault, line)) => {
@@ -394,7 +402,8 @@ pub(crate) fn on_port<T>(
             None => (free_port()?, tries < TRIES),
         };
         match start(port) {
-            Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
+            Err(Unready { fault, .. })
+                if may_try_again && fault == Some(ServerFault::PortTaken) => {}
             done => return done.map_err(|unready| unready.error),
         }
     }
@@ -404,7 +413,7 @@ pub(crate) fn on_port<T>(
 #[derive(Debug)]
 pub(crate) struct Unready {
     pub(crate) error: ServerError,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<ServerFault>,
 }
 
 impl<E: Into<ServerError>> From<E> for Unready {

@@ -55,7 +55,7 @@ fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p s
 
 /// What stands around the part about TLS in the configuration of a server that is measured.
 #[derive(Debug)]
-pub(crate) struct Frame<'s> {
+pub(crate) struct ServerFrame<'s> {
     /// Everything that it reads and writes is there.
     pub(crate) directory: &'s str,
     /// Whom its workers run as, if not as whom it is started.
@@ -65,7 +65,7 @@ pub(crate) struct Frame<'s> {
     pub(crate) connections: u32,
 }
 
-impl Frame<'_> {
+impl ServerFrame<'_> {
     /// Of each process, where connections have threads.
     pub(crate) const fn threads(&self) -> u32 {
         self.connections.div_ceil(self.processes)

@@ -22,11 +22,11 @@ use keymark_stores::places::program;
 
 use crate::installed::SearchPath;
 use crate::openssl::key::{complaint, refuse_pin};
-use crate::openssl::{Configuration, PROGRAM, TokenWay};
+use crate::openssl::{OpensslConfig, PROGRAM, TokenWay};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::servers::error::ServerError;
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::visible;
 use crate::tls::servers::text::plain;
 use crate::tls::servers::worker_user::WorkerUser;
@@ -48,7 +48,7 @@ pub(crate) struct TokenFiles {
 /// Writes the configuration there, for the key behind that module. The PIN is in no file of the directory: engine and provider open the program's standard
 /// input by its name.
 pub(crate) fn write(
-    server: &Installed,
+    server: &InstalledServer,
     (key, way): (&ProgramKey, TokenWay),
     module: &Path,
     directory: &Path,
@@ -60,7 +60,7 @@ pub(crate) fn write(
     let pin = pin.transpose()?;
     let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
     let loadable = server.openssl()?.get(way)?;
-    let text = Configuration {
+    let text = OpensslConfig {
         way,
         loadable: plain(LOADABLE, &loadable)?,
         module: plain(MODULE, module)?,
@@ -99,7 +99,7 @@ pub(crate) fn uri(key: &ProgramKey, way: TokenWay, pin_file: Option<&Path>) -> S
 
 /// The key's public half.
 pub(crate) fn public_key(
-    server: &Installed,
+    server: &InstalledServer,
     key: &ProgramKey,
     way: TokenWay,
 ) -> Result<PKey<Public>, ServerError> {
