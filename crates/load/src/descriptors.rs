@@ -4,7 +4,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::error::LoadError;
 
-/// Of each thread (epoll, timer), and of whoever uses this library.
+/// Descriptors besides connections: of each thread (epoll, timer), and of the calling program.
 const BESIDES: u64 = 64;
 
 /// Sees to it that so many more files can be open, raising the soft limit to the hard one if need be.

@@ -42,18 +42,18 @@ fn head(method: &str, host: &str, path: &str) -> String {
     )
 }
 
-/// How the body ends (RFC 9112 §6.3).
+/// End of the body (RFC 9112 §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
-    /// After so many bytes.
+    /// This number of bytes.
     Known(u64),
-    /// With the connection.
+    /// The end of the connection.
     UntilClose,
-    /// With a chunk of nothing (RFC 9112 §7.1).
+    /// An empty chunk (RFC 9112 §7.1).
     Chunked,
 }
 
-/// Whether more is to be read.
+/// State of an answer that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyProgress {
     /// The answer goes on.
@@ -76,7 +76,7 @@ pub(crate) struct HttpAnswer {
 }
 
 impl HttpAnswer {
-    /// One whose body is kept.
+    /// Creates an answer whose body is kept.
     pub(crate) fn kept() -> Self {
         Self {
             kept: Some(Vec::new()),

@@ -1,4 +1,4 @@
-//! What a load has shown.
+//! Result of a load.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use crate::worker::ThreadReport;
 /// A load that is over, or was stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// As it was asked for, with its seed.
+    /// The requested load, with its seed.
     pub settings: LoadSettings,
-    /// As it is kept; what follows from all of it comes with [`Measurement::record`].
+    /// The load as it is kept, before [`Measurement::record`] adds the steady state.
     pub load: ServerLoad,
-    /// In which of each second the busiest of the client's threads did not wait.
+    /// Part of each second in which the busiest of the client's threads did not wait.
     pub busiest: Vec<Duration>,
-    /// What failed, by class.
+    /// Failures by class.
     pub failures: BTreeMap<Failure, u64>,
-    /// When the load was settled, since its start; `None` if it never was.
+    /// Time from the load's start until it was settled; `None` if it never was.
     pub settled: Option<Duration>,
     pub(crate) completions: Completions,
 }
@@ -106,7 +106,7 @@ impl Measurement {
         self.completions.steady(self.window()?, self.settings.round)
     }
 
-    /// As a load on the way to a server's limits.
+    /// Returns the result as a step of the search for a server's limits.
     ///
     /// # Errors
     /// If there was no steady state.
@@ -144,7 +144,7 @@ impl Measurement {
         self.load.totals.transactions + reached + self.load.cut_off
     }
 
-    /// What limited the steady state.
+    /// Limit of the steady state.
     pub fn limit(&self) -> LoadLimit {
         let Ok(window) = self.window() else {
             return LoadLimit::Unknown;
@@ -172,7 +172,7 @@ impl Measurement {
     }
 }
 
-/// What speaks TLS: `openssl 3.5.4`.
+/// Library that speaks TLS: `openssl 3.5.4`.
 fn client() -> String {
     let version = openssl::version::version();
     let mut words = version.split(' ');

@@ -22,10 +22,10 @@ use crate::worker::{Conversation, ThreadContext};
 /// Between two looks at a socket that is not ready.
 const STEP: Duration = Duration::from_millis(1);
 
-/// What a server is.
+/// Answer of a server to one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probed {
-    /// What was agreed on.
+    /// Result of the handshake.
     pub negotiated: Negotiated,
     /// The certificates that it sent, in DER, its own first.
     pub chain: Vec<Vec<u8>>,
@@ -127,7 +127,7 @@ pub fn ask(
     answered.ok_or(LoadError::Transaction(Failure::ShortBody))
 }
 
-/// One transaction to its end.
+/// Makes one transaction to its end.
 fn alone(means: &mut ThreadContext<'_>, stop: &AtomicBool) -> Result<Conversation, LoadError> {
     let clock = means.clock;
     let request = means.spoken.request();

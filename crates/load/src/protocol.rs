@@ -10,7 +10,7 @@ use crate::key_exchange::TlsVersion;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
 pub struct CipherSuite(pub &'static str);
 
-/// What a suite says of the key exchange.
+/// Key exchange of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuiteExchange {
     /// Nothing: the group is negotiated apart (RFC 8446 §4.1.1).
@@ -25,14 +25,14 @@ pub enum SuiteExchange {
     Other,
 }
 
-/// How the server proves who it is.
+/// Authentication of the server in a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuiteAuthentication {
-    /// With whatever the certificate has (RFC 8446 §4.1.1).
+    /// Any certificate (RFC 8446 §4.1.1).
     Apart,
-    /// With an RSA certificate.
+    /// An RSA certificate.
     Rsa,
-    /// With an ECDSA certificate, or an EdDSA one (RFC 8422 §5.3).
+    /// An ECDSA or EdDSA certificate (RFC 8422 §5.3).
     Ecdsa,
     /// Not at all, by a common secret, or with what no server has any more.
     Other,
@@ -47,13 +47,12 @@ impl CipherSuite {
         }
     }
 
-    /// What stands before the cipher.
     fn means(self) -> Option<&'static str> {
         let (means, _) = self.0.split_once("_WITH_")?;
         Some(means.trim_start_matches("TLS_"))
     }
 
-    /// How the secret is agreed on.
+    /// Returns the key exchange.
     pub fn exchange(self) -> SuiteExchange {
         let Some(means) = self.means() else {
             return SuiteExchange::Apart;
@@ -69,7 +68,7 @@ impl CipherSuite {
         }
     }
 
-    /// How the server proves who it is.
+    /// Returns the authentication of the server.
     pub fn authentication(self) -> SuiteAuthentication {
         match self.means() {
             None => SuiteAuthentication::Apart,

@@ -19,14 +19,14 @@ use crate::several::ClientLine;
 use crate::target::Asked;
 use crate::worker::{LoadJob, Share, ThreadReport, Worker};
 
-/// Who watches is told this often at most.
+/// Shortest time between two reports to the observer.
 const TELL: Duration = Duration::from_millis(250);
-/// How long the calling thread sleeps between looks at the others.
+/// Sleep of the calling thread between two looks at the others.
 const LOOK: Duration = Duration::from_millis(10);
 /// Threads begin together, once all are there.
 const LEAD: Duration = Duration::from_millis(5);
 
-/// How far a load is.
+/// State of a load under way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadProgress {
     /// Time since its start.
@@ -39,16 +39,16 @@ pub struct LoadProgress {
     pub failed: u64,
     /// Transactions a second since the last time this was told.
     pub rate: PerSecond,
-    /// What 99 % of the transactions so far did not exceed; `None` of nothing.
+    /// 99th percentile of the durations so far; `None` without any.
     pub p99: Option<Duration>,
 }
 
 /// Told how a load goes, at most four times a second, by the thread that called [`run`].
 pub trait Observer {
-    /// How far it is.
+    /// Receives the state of the load.
     fn progress(&mut self, progress: &LoadProgress);
 
-    /// Who wants a line of each second, when it is over on all threads: it costs them a copy.
+    /// Receiver of a line for each second that is over on all threads, which costs them a copy.
     fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
         None
     }
@@ -112,7 +112,7 @@ fn join(
         .collect()
 }
 
-/// Until all threads are done.
+/// Reports to the observer until all threads are done.
 fn watch(
     handles: &[ScopedJoinHandle<'_, Result<ThreadReport, LoadError>>],
     job: &LoadJob<'_>,
@@ -162,7 +162,7 @@ impl Over {
         }
     }
 
-    /// Those that so many threads have told.
+    /// Reports the seconds that this number of threads has finished.
     fn tell(&mut self, threads: usize, observer: &mut dyn Observer) {
         while let Some(first) = self.0.first_entry()
             && first.get().0 >= threads
@@ -175,7 +175,7 @@ impl Over {
     }
 }
 
-/// When who watches was told last, until when the threads had counted then, and how much.
+/// Last report to the observer: its time, the time until when threads had counted, and the number of transactions.
 struct LastTold(Timestamp, Timestamp, u64);
 
 fn progress_since(

@@ -49,7 +49,7 @@ impl Reservoir {
         other.kept.into_iter().for_each(|drawn| self.keep(drawn));
     }
 
-    /// What was kept, by its end.
+    /// Returns the kept transactions, by their ends.
     pub(crate) fn transactions(self) -> Vec<Transaction> {
         let kept = self.kept.into_iter();
         let mut all: Vec<_> = kept.map(|(_, transaction)| transaction).collect();

@@ -20,11 +20,11 @@ use crate::measurement::Measurement;
 use crate::recorder::ClientSecond;
 use crate::settings::LoadSettings;
 
-/// What a client says when its load is over.
+/// Last report of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientEnd {
-    /// From its start to the cut-off.
+    /// Time from its start to the cut-off.
     pub elapsed_ns: u64,
     /// Transactions that were under way then.
     pub cut_off: u64,
@@ -66,10 +66,10 @@ struct Received {
     told: ClientLine,
 }
 
-/// What one of several clients has told.
+/// Reports of one of several clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Client {
-    /// When its load began, on the clock of whoever distributes it, and after the first one's.
+    /// Start of its load, on the distributor's clock and after the first client's start.
     began_ns: Option<u64>,
     offset: Duration,
     seconds: Vec<ClientSecond>,
@@ -78,7 +78,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// What is to be known of it, if it did not load to the end.
+    /// Returns why it did not load to the end, if it did not.
     fn says(&self) -> Option<String> {
         let without_end = self.end.is_none().then_some("reported no end");
         let why = self.lost.as_deref().or(without_end)?;
@@ -90,7 +90,7 @@ impl Client {
 /// The clients of a load, by name.
 pub type Clients = BTreeMap<String, Client>;
 
-/// What was received of several clients, a line each.
+/// Reads the reports of several clients, one per line.
 ///
 /// # Errors
 /// When a line cannot be read or says anything else, or no client has told a second.
@@ -169,7 +169,7 @@ pub fn joined(
     }
 }
 
-/// Of each client's sample as much as it did of all.
+/// Samples each client in proportion to its transactions.
 fn sample(clients: &Clients, settings: &LoadSettings, all: u64) -> Vec<Transaction> {
     let mut numbers = ChaCha8Rng::seed_from_u64(settings.seed);
     let mut sample = Vec::new();

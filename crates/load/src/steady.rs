@@ -35,7 +35,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// So many that ended then, since the load's start.
+    /// Number of transactions that ended at a time since the load's start.
     pub(crate) fn push(&mut self, end: Duration, count: u32) {
         let index = bin(end);
         if self.bins.len() <= index {
@@ -107,7 +107,7 @@ const fn bin(time: Duration) -> usize {
 /// The time that counts, since the load's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// From here on,
+    /// Start of a window,
     pub(crate) begin: Duration,
     /// and to here.
     pub(crate) end: Duration,
@@ -148,9 +148,9 @@ pub enum NoSteadyState {
          longer"
     )]
     TooShort {
-        /// When the steady state begins.
+        /// Start of the steady state.
         settled: Duration,
-        /// When the load ends.
+        /// End of the load.
         cut_off: Duration,
     },
     /// Some users never had a transaction, so that the load was never whole.

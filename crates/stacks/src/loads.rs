@@ -116,12 +116,11 @@ impl Rounds {
         }
     }
 
-    /// Whether a load that settled then has too little left.
     fn are_too_short(self, settled: Option<Duration>) -> bool {
         self.number > 1 && settled.is_none_or(|settled| settled > self.each / 2)
     }
 
-    /// One load in place of all rounds but the first.
+    /// Single load in place of all rounds but the first.
     fn joined(self) -> Self {
         Self::one(self.each * (self.number - 1))
     }
@@ -132,7 +131,7 @@ impl Rounds {
 pub struct Driven {
     /// The figures.
     pub(crate) load: ServerLoad,
-    /// When the last load was settled, if it was.
+    /// Time until the last load was settled, if it was.
     pub(crate) settled: Option<Duration>,
     /// Why the server has ended, if it has.
     pub(crate) ended: Option<Error>,

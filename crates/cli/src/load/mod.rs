@@ -62,7 +62,7 @@ pub(crate) fn loads(
     }
 }
 
-/// Where a server is that runs already. A load on somebody else's is an attack.
+/// Returns the addresses of a running server, if it may be loaded: a load on somebody else's server is an attack.
 pub(crate) fn own(address: &Address, confirmed: bool) -> Result<Vec<SocketAddr>, Failure> {
     let addresses = address.resolve().map_err(Failure::nothing_usable)?;
     if confirmed || Remote::is_loopback(&addresses) {

@@ -11,7 +11,7 @@ pub use check::Negotiated;
 pub(crate) use check::{Checker, Seen};
 pub(crate) use session::{Connector, Session, Stop};
 
-/// Whether keys are accepted that nobody should use any more: RSA and DH below 2048 bits, SHA-1.
+/// Acceptance of weak keys: RSA and DH below 2048 bits, SHA-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Weak {
     /// No: OpenSSL's own limits hold.

@@ -48,7 +48,7 @@ pub(crate) enum Stop {
 #[derive(Debug)]
 pub(crate) struct Connector {
     context: SslContext,
-    /// For `server_name`, which takes no address (RFC 6066 §3).
+    /// Name in `server_name`, which takes no address (RFC 6066 §3).
     name: Option<String>,
     wanted: Option<KeyExchange>,
 }
@@ -145,7 +145,7 @@ fn offer_ciphers(builder: &mut SslContextBuilder, offer: &ClientOffer) -> Result
     builder.set_cipher_list(&format!("{list}:!aNULL:!PSK:!SRP"))
 }
 
-/// In OpenSSL's cipher strings: which certificates go with the suites.
+/// Restriction of OpenSSL's cipher strings to suites for a certificate.
 fn signer(certificate: Certificate) -> &'static str {
     let family = match certificate {
         Certificate::Key(algorithm) => algorithm.family(),
@@ -205,7 +205,7 @@ fn curves_of_certificate(version: TlsVersion, certificate: Certificate) -> &'sta
     }
 }
 
-/// Of a key that is not RSA, as OpenSSL calls it.
+/// Signature algorithms for keys other than RSA, by OpenSSL's names.
 const SIGNATURES: [(Family, &str); 11] = [
     (Family::Weierstrass(Curve::NistP256), ECDSA),
     (Family::Weierstrass(Curve::NistP384), ECDSA),

@@ -21,7 +21,7 @@ use crate::tls::{Checker, Connector, Negotiated, Session, Stop, Weak};
 /// A record of TLS (RFC 8446 §5.1).
 const BUFFER: usize = 16 * 1024;
 
-/// Whether the connection that was begun stands.
+/// Checks whether a connection under way is open.
 fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
     let of_socket = |error: io::Error| Failure::of_socket(&error, Phase::Connect);
     if let Some(error) = socket.take_error().map_err(of_socket)? {
@@ -34,19 +34,19 @@ fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
     }
 }
 
-/// What all conversations of a thread share.
+/// State that all conversations of a thread share.
 #[derive(Debug)]
 pub(crate) struct ThreadContext<'a> {
     pub(crate) clock: &'a dyn Clock,
     pub(crate) address: SocketAddr,
     pub(crate) spoken: Spoken<'a>,
     pub(crate) timeouts: Timeouts,
-    /// Where answers are read into, one at a time.
+    /// Buffer for one answer at a time.
     buffer: Vec<u8>,
 }
 
 impl<'a> ThreadContext<'a> {
-    /// Those of one thread; a service's requests have the numbers that are drawn there.
+    /// Creates the state of one thread, with the random numbers of a service's requests.
     pub(crate) fn new(
         asked: Asked<'a>,
         clock: &'a dyn Clock,
@@ -70,7 +70,7 @@ impl<'a> ThreadContext<'a> {
     }
 }
 
-/// What is spoken.
+/// Protocol of the conversations.
 #[derive(Debug)]
 pub(crate) enum Spoken<'a> {
     /// TLS, and the same request over each connection.
@@ -137,7 +137,7 @@ impl Spoken<'_> {
         }
     }
 
-    /// What was agreed on last.
+    /// Result of the last handshake.
     pub(crate) const fn agreed(&self) -> Option<Negotiated> {
         match self {
             Self::Tls { checker, .. } => checker.agreed,
@@ -157,7 +157,7 @@ impl Spoken<'_> {
     }
 }
 
-/// When which phase ended.
+/// Ends of the phases.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     scheduled: Timestamp,
@@ -249,7 +249,7 @@ impl Conversation {
         }
     }
 
-    /// What was blocked goes on from the same stage.
+    /// Continues a blocked conversation.
     fn stopped(&mut self, stop: Stop, stage: Stage) -> Result<Timestamp, Stop> {
         if stop == Stop::Blocked {
             self.stage = stage;
@@ -274,7 +274,7 @@ impl Conversation {
         }
     }
 
-    /// So many bytes, or none: the end.
+    /// Takes bytes that were read; none are the end.
     fn received(
         &mut self,
         count: usize,

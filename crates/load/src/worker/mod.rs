@@ -28,17 +28,17 @@ use crate::settings::LoadSettings;
 use crate::target::Asked;
 use crate::tls::Stop;
 
-/// How often timeouts are looked at.
+/// Interval between checks of timeouts.
 const SCAN: Duration = Duration::from_millis(10);
 /// The longest wait, after which a thread looks whether it is to stop.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
-/// How often a thread tells those who watch what it has done.
+/// Interval between a thread's reports to the observer.
 const PUBLISH: Duration = Duration::from_millis(200);
 const EVENTS: usize = 256;
-/// Of the timer; connections have their slots.
+/// Token of the timer; connections have their slots.
 const TIMER: Token = Token(usize::MAX - 1);
 
-/// What all threads share.
+/// Task that all threads share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadJob<'a> {
     pub(crate) asked: Asked<'a>,
@@ -50,7 +50,7 @@ pub(crate) struct LoadJob<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// What a thread has done.
+/// Result of a thread.
 #[derive(Debug)]
 pub(crate) struct ThreadReport {
     pub(crate) recorder: Recorder,
@@ -85,7 +85,7 @@ pub(crate) struct Worker<'a> {
     published: &'a Mutex<Recent>,
     next_scan: Timestamp,
     next_publication: Timestamp,
-    /// When it last began to work, and its processor time then.
+    /// Start of the current stretch of work.
     awake: Timestamp,
     processor: Duration,
     busy: Duration,
@@ -183,7 +183,6 @@ impl<'a> Worker<'a> {
         at.since(self.job.origin)
     }
 
-    /// What is done from time to time.
     fn keep_up(&mut self, now: Timestamp) {
         let time = self.time(now);
         if self.accounted < time.as_secs() {
@@ -356,7 +355,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Before a second is closed.
+    /// Books work before a second is closed.
     fn check_all(&mut self) {
         while !self.unchecked.is_empty() {
             self.check_one();

@@ -1,4 +1,4 @@
-//! Whose turn it is: users who come back, or arrivals of a schedule. Pure: time comes in from outside.
+//! Turns of users who come back, or of arrivals by a schedule. Time comes from outside.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,14 +12,14 @@ use crate::settings::LoadSettings;
 /// A user whose transaction failed waits this long at least, so that a server that refuses is not asked without end.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
-/// Which of several threads this is.
+/// Number of a thread among several.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     pub(crate) thread: u32,
     pub(crate) threads: u32,
 }
 
-/// How a transaction ended, for who comes next.
+/// Result of a transaction, for the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnEnding {
     Success,
@@ -30,7 +30,7 @@ pub(crate) enum TurnEnding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) slot: usize,
-    /// From where its latency counts; `None`: from when it starts.
+    /// Start of its latency; `None` stands for its own start.
     pub(crate) scheduled: Option<Duration>,
 }
 
@@ -92,7 +92,7 @@ impl TurnSource {
         }
     }
 
-    /// When the next turn is due; `None` if that depends on one that is under way.
+    /// Returns when the next turn is due; `None` if that depends on one under way.
     pub(crate) fn next(&self) -> Option<Duration> {
         match self {
             Self::Users(users) => users.due.peek().map(|Reverse((due, _))| *due),

@@ -14,7 +14,7 @@ use crate::error::LoadError;
 #[derive(Debug)]
 pub(super) struct Timer {
     timer: TimerFd,
-    /// What it is set for.
+    /// Time for which it is set.
     armed: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ impl Timer {
         Ok(())
     }
 
-    /// It has rung.
+    /// Resets it after it has fired.
     pub(super) fn rang(&mut self) {
         self.armed = None;
         // Does not block; that it rang is known.

@@ -19,11 +19,11 @@ use crate::tls::Address;
 use crate::tls::servers::Purpose;
 use crate::tls::trust;
 
-/// One that has answered.
+/// Running authority that has answered.
 #[derive(Debug)]
 pub struct RunningAuthority {
     service: Service,
-    /// Of its key.
+    /// Algorithm of its key.
     pub algorithm: Algorithm,
     told: BTreeMap<String, String>,
 }
@@ -84,7 +84,7 @@ impl RunningAuthority {
         }
     }
 
-    /// As one that keymark has started.
+    /// Returns it in the form of a started service.
     pub(super) fn running(&self) -> RunningService {
         RunningService {
             process: None,

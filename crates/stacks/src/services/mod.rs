@@ -38,7 +38,7 @@ pub const RELIC: StackName = StackName::of("relic");
 /// zeitgitterd.
 pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
 
-/// That of gpg-agents, each with a copy of the key.
+/// Dimension of the gpg-agents, each with a copy of the key.
 pub const AGENTS: Dimension = Dimension {
     name: "agents",
     kind: "number of agents",
@@ -64,7 +64,7 @@ pub const FAMILY: StackFamily = StackFamily {
 pub(crate) struct ServiceKind {
     pub(crate) stack: StackName,
     pub(crate) program: Program,
-    /// What of a case's parameters it has.
+    /// Dimensions of its cases.
     pub(crate) dimensions: &'static [Dimension],
     /// Starts it with the case's key.
     pub(crate) start:
@@ -73,7 +73,7 @@ pub(crate) struct ServiceKind {
 
 const KINDS: [&ServiceKind; 3] = [&zeitgitterd::KIND, &relic::KIND, &rfc3161::KIND];
 
-/// What services are started with.
+/// Keys and homes for the start of a service.
 #[derive(Debug)]
 pub(crate) struct StartContext<'a> {
     pub(crate) keys: &'a Keys,
@@ -102,7 +102,7 @@ pub fn named(word: &str) -> Result<StackName, String> {
     named.ok_or_else(|| format!("unknown service '{word}'; choose from {}", words()))
 }
 
-/// What a service distinguishes.
+/// Returns the dimensions of a service.
 pub fn dimensions(stack: StackName) -> &'static [Dimension] {
     let mut kinds = KINDS.iter();
     let kind = kinds.find(|kind| kind.stack == stack);
@@ -117,12 +117,12 @@ pub(crate) struct InstalledService {
     pub(crate) version: Version,
 }
 
-/// What is loaded.
+/// Services under load.
 #[derive(Debug)]
 pub enum Services {
-    /// Those that keymark starts.
+    /// Services that keymark starts.
     Started(InstalledServices),
-    /// One that runs already.
+    /// An authority that runs already.
     Running(RunningAuthority),
 }
 

@@ -105,13 +105,13 @@ impl UnderLoad for RunningService {
     }
 }
 
-/// Until it answers.
+/// Limit until it answers.
 const READY: Duration = Duration::from_secs(30);
 
-/// It is gone with the value; its agents after it.
+/// Running service. It ends with the value, its agents after it.
 #[derive(Debug)]
 pub(crate) struct RunningService {
-    /// None of one that ran already.
+    /// Its process, if keymark started it.
     pub(crate) process: Option<Served>,
     pub(crate) service: Service,
     /// Everything about it, for the record.
@@ -169,7 +169,7 @@ impl RunningService {
     }
 }
 
-/// Whether a service answers as it should.
+/// Checks one answer of a service.
 fn right(service: &Service) -> Result<(), String> {
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
     let answer = ask(service, (&clock, &stop));

@@ -150,7 +150,7 @@ pub(super) fn refusal(answer: &[u8]) -> Option<String> {
 /// Timestamps by one key.
 pub(crate) struct Timestamps(pub(crate) Signers);
 
-/// What is timestamped: nobody else has it.
+/// Document to timestamp, which is unique.
 fn document(number: u64) -> [u8; 8] {
     number.to_be_bytes()
 }

@@ -46,7 +46,7 @@ struct ZeitgitterdConfig<'c> {
     repository: String,
     agents: u8,
     signatures: u8,
-    /// Of the last commit, as seconds within the hour.
+    /// Time of the last commit, in seconds within the hour.
     committed: u64,
 }
 

@@ -15,18 +15,18 @@ use crate::tls::servers::{
     RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay, Weak,
 };
 
-/// How servers are started.
+/// Start of servers.
 #[derive(Debug, Clone, Copy)]
 pub struct Starting<'a> {
-    /// Those that are installed.
+    /// Installed servers.
     pub servers: &'a Servers,
-    /// Whether what has 80 bits of security may be there.
+    /// Acceptance of keys and parameters with 80 bits of security.
     pub weak: Weak,
-    /// How OpenSSL gets at keys on tokens, if the user has chosen.
+    /// OpenSSL's way to keys on tokens, if the user has chosen.
     pub way: Option<TokenWay>,
     /// Processes of each.
     pub processes: NonZeroU16,
-    /// Where clients ask; none: at a port that is free.
+    /// Port for clients; none stands for a free one.
     pub port: Option<NonZeroU16>,
 }
 
@@ -115,7 +115,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Where clients ask.
+    /// Address for clients.
     pub fn address(&self) -> SocketAddr {
         let balancer = self.balancer.as_ref().map(|balancer| &balancer.process);
         balancer.unwrap_or(&self.first.process).address
@@ -156,7 +156,7 @@ impl Cluster {
             .collect()
     }
 
-    /// What all servers have asked of their tokens until now; none where nothing is counted.
+    /// Calls of all servers to their tokens so far; none where nothing is counted.
     ///
     /// # Errors
     /// When that cannot be read.
@@ -183,7 +183,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Whether all that were not killed still run.
+    /// Checks that all servers that were not killed still run.
     ///
     /// # Errors
     /// When one does not: how it ended, and the end of its log.

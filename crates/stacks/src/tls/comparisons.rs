@@ -1,4 +1,4 @@
-//! What rates of servers are compared with: the case that differs in one thing.
+//! Cases with which rates of servers are compared: each differs in one thing.
 
 use std::num::NonZeroU8;
 
@@ -34,7 +34,8 @@ pub(super) const ALL: &[Comparison] = &[
         heading: "what a second certificate costs (times a single certificate)",
         times: Times::Cost,
         beside: |own| {
-            let is_one_server = own.get(KEY_EXCHANGE.name).is_some() && own.get(SERVERS.name).is_none();
+            let is_one_server =
+                own.get(KEY_EXCHANGE.name).is_some() && own.get(SERVERS.name).is_none();
             is_one_server.then(|| own.clone().replaced(SECOND_CERTIFICATE.name, USUAL))
         },
     },

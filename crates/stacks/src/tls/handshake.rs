@@ -168,10 +168,10 @@ impl From<Handshake> for Parameters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Arrangement {
-    /// One server with one certificate.
+    /// Single server with one certificate.
     #[default]
     One,
-    /// One server with two certificates, for RSA and ECDSA, of which the client accepts one kind.
+    /// Single server with two certificates, for RSA and ECDSA, of which the client accepts one kind.
     Beside {
         /// Key of the certificate that the client does not accept.
         other: Algorithm,
@@ -240,7 +240,7 @@ words! {
         /// No accident.
         #[default]
         AllLive = "all-live",
-        /// One is killed in the middle.
+        /// A server is killed in the middle.
         OneKilled = "one-killed",
     }
 }

@@ -1,4 +1,4 @@
-//! Where the servers' private keys are: test keys in files, or keys on a PKCS#11 token.
+//! Private keys of servers: test keys in files, or keys on a PKCS#11 token.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Keys {
         })
     }
 
-    /// The same, and whether what servers ask of the token is counted.
+    /// Sets whether the calls of servers to the token are counted.
     pub fn with_tracing(self, tracing: Tracing) -> Self {
         Self { tracing, ..self }
     }

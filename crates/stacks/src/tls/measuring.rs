@@ -41,7 +41,7 @@ pub struct StartedServers<'a> {
     pub keys: Vec<Keys>,
     /// Copies of twins for several servers, whose tokens end with the value.
     pub copies: Vec<Inventory>,
-    /// How servers are started.
+    /// Start of the servers.
     pub starting: Starting<'a>,
 }
 
@@ -159,9 +159,9 @@ struct LoadedServer {
     key_use: KeyUse,
     /// Handshakes of all loads and drains.
     handshakes: u64,
-    /// Whether one of several servers is killed in the middle.
+    /// One of several servers is killed in the middle.
     is_killed: bool,
-    /// When it was killed.
+    /// Time from the load's start until it was killed.
     killed: Option<Duration>,
 }
 

@@ -22,12 +22,12 @@ use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
-/// How long a handshake may take, where nothing is measured.
+/// Limit of a handshake that is not measured.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Where a key is, as far as anybody outside can tell.
+/// Store of a key whose place is unknown.
 const REMOTE: StoreKind = StoreKind::of("remote");
 
-/// Where a server is: `www.example.org:443`.
+/// Address of a server: `www.example.org:443`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     host: String,
@@ -105,16 +105,16 @@ impl std::fmt::Display for Address {
 /// A server.
 #[derive(Debug, Clone)]
 pub struct Remote {
-    /// Where it is.
+    /// Its address.
     pub address: Address,
-    /// What it is called in the handshake and in requests, if that is not its host.
+    /// Its name in the handshake and in requests, if that is not its host.
     pub server_name: Option<String>,
-    /// What it is asked for.
+    /// Path of requests.
     pub path: String,
     /// The file with the authorities, in PEM, one of which has to have certified it for its name; none where the
     /// certificate that it shows first is the only one that counts in the run.
     pub authority: Option<PathBuf>,
-    /// Whether weak keys are accepted.
+    /// Acceptance of weak keys.
     pub weak: Weak,
 }
 
@@ -138,13 +138,13 @@ impl Reached {
 }
 
 impl Remote {
-    /// Whether all of these are this machine itself.
+    /// Returns whether all of these addresses are this machine's.
     pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
         let mut each = addresses.iter();
         each.all(|address| address.ip().to_canonical().is_loopback())
     }
 
-    /// One transaction: what the server is with that version and key exchange.
+    /// Makes one transaction with that version and key exchange.
     ///
     /// # Errors
     /// When it is to be had at none of the addresses, its certificate is not trusted, or it was stopped.
@@ -263,7 +263,7 @@ impl Remote {
     }
 }
 
-/// What to do about it, where that is known.
+/// Returns the advice on a failure, if there is any.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "of the others nothing is known"

@@ -6,7 +6,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use keymark_bench::{Algorithm, Clock, Error, Family, MonotonicClock, Timestamp};
-use keymark_load::{Certificate, ClientOffer, Failure, KeyExchange, Shaken, TlsVersion, handshake};
+use keymark_load::{
+    Certificate, ClientOffer, Failure, KeyExchange, LoadError, Shaken, TlsVersion, handshake,
+};
 
 use super::Address;
 
@@ -84,9 +86,9 @@ pub struct ClientResult {
 pub struct ExchangeResult {
     /// The key exchange.
     pub key_exchange: KeyExchange,
-    /// With TLS 1.2; none where the server refuses it.
+    /// Key in TLS 1.2; none where the server refuses it.
     pub tls12: Option<ShownKey>,
-    /// With TLS 1.3; none where the server refuses it.
+    /// Key in TLS 1.3; none where the server refuses it.
     pub tls13: Option<ShownKey>,
 }
 
@@ -108,7 +110,7 @@ pub enum Advice {
 /// Offers of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
-    /// One result for each kind of client.
+    /// Results of all kinds of clients.
     pub clients: Vec<ClientResult>,
     /// Every key exchange that keymark knows, as far as OpenSSL can offer it.
     pub exchanges: Vec<ExchangeResult>,
@@ -237,7 +239,7 @@ impl Asker<'_> {
         Ok(taken.map(|shaken| ShownKey(shaken.key())))
     }
 
-    /// One handshake, which the server may refuse.
+    /// Makes one handshake, which the server may refuse.
     fn shake(&self, offer: &ClientOffer) -> Result<Result<Shaken, Failure>, LoadError> {
         let place = (self.place, self.server_name);
         match handshake(place, offer, (self.clock, self.until)) {

@@ -57,7 +57,7 @@ fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Vec<Case> 
     each.collect()
 }
 
-/// One signature after the other.
+/// Case of one client.
 pub(super) fn case(identity: &StoreIdentity, service: StackName, algorithm: Algorithm) -> Case {
     Case {
         stack: service,

@@ -24,7 +24,7 @@ use crate::exit::Failure;
 use crate::load::LoadRun;
 use crate::{output, user};
 
-/// By their names.
+/// Suites by name.
 static SUITES: LazyLock<BTreeMap<String, ServiceSuite>> =
     LazyLock::new(|| shipped(include_str!("../../../../../data/service-suites.toml")));
 
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &ServiceSuiteArguments, archive: Option<&PathBuf>) 
 }
 
 impl ServiceSuite {
-    /// Those through stacks that are no services, as far as they are on offer.
+    /// Cases through stacks that are no services, as far as they are on offer.
     fn beside(&self, inventory: &Inventory, driven: &[StackName]) -> Result<Vec<Case>, Failure> {
         let selection = |cases: &ServiceSuiteCases| {
             let stacks = cases.stacks.iter().copied();

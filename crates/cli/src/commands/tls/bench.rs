@@ -45,7 +45,7 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
     .collect()
 }
 
-/// What is looked for, if no load was chosen.
+/// Search in place of a chosen load.
 pub(super) fn search(arguments: &TlsBenchArguments) -> Option<Saturating> {
     let chosen = &arguments.selection;
     chosen.saturate.then_some(Saturating {

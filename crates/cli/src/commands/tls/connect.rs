@@ -72,7 +72,7 @@ pub(super) fn run(
     load.run(archive, |_| Ok(Box::new(server)))
 }
 
-/// What several clients have told.
+/// Reads the reports of several clients.
 fn told(file: &PathBuf) -> Result<Clients, Failure> {
     let opened = File::open(file).map_err(|error| {
         Failure::nothing_usable(format!("cannot read {}: {error}", file.display()))

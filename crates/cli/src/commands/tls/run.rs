@@ -21,7 +21,7 @@ pub(super) struct TlsRun<'a> {
     pub(super) cases: Vec<Case>,
     pub(super) servers: &'a [StackName],
     pub(super) inventory: &'a Inventory,
-    /// By which the devices of the inventory were asked for.
+    /// Names under which the devices of the inventory were requested.
     pub(super) names: &'a [String],
     pub(super) user: &'a User,
     pub(super) duration: Duration,
@@ -94,7 +94,8 @@ impl TlsRun<'_> {
         Ok((keys, copies))
     }
 
-    /// One more of a twin. Its name may be another than that by which it was asked for, such as that of a profile's file.
+    /// Opens another copy of a twin. Its requested name may differ from its own, such as the name of a profile's
+    /// file.
     fn another(&self, device: &DeviceName) -> Result<Inventory, Failure> {
         for name in self.names {
             let inventory = load::devices(std::slice::from_ref(name), self.user)?;
@@ -118,7 +119,7 @@ impl TlsRun<'_> {
     }
 }
 
-/// Whether calls are counted, which takes a key behind a PKCS#11 module.
+/// Returns whether calls are counted, which takes a key behind a PKCS#11 module.
 fn tracing(wanted: bool, inventory: &Inventory) -> Result<Tracing, Failure> {
     if !wanted {
         return Ok(Tracing::Off);

@@ -18,7 +18,7 @@ use crate::{load, output, signals, user};
 /// Connections at once.
 const ROOM: NonZeroU16 = NonZeroU16::new(256).unwrap();
 
-/// What other programs need, for those who read JSON.
+/// Description of the server in JSON, for other programs.
 #[derive(Serialize)]
 struct Description {
     address: SocketAddr,

@@ -22,7 +22,7 @@ use crate::args::{SuiteExtent, TlsSuiteArguments};
 use crate::exit::Failure;
 use crate::{load, output, user};
 
-/// By their names.
+/// Suites by name.
 static SUITES: LazyLock<BTreeMap<String, TlsSuite>> =
     LazyLock::new(|| shipped(include_str!("../../../../../data/tls-suites.toml")));
 
@@ -37,7 +37,7 @@ struct TlsSuite {
     cases: Vec<TlsSuiteCases>,
 }
 
-/// What `--plan complete` has instead: the best rate of up to so many users.
+/// Extent of `--plan complete`: the best rate of up to this number of users.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Complete {
@@ -146,7 +146,7 @@ impl TlsSuiteCases {
     }
 }
 
-/// What nobody allowed, and keys that a device does not have: said, once each.
+/// Leaves out weak cases that were not allowed and keys that a device lacks, and prints each once.
 fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteArguments) {
     let all = cases.len();
     cases.retain(|case| arguments.run.allow_weak || !case.is_weak());

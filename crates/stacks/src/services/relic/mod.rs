@@ -52,12 +52,12 @@ struct RelicConfig<'c> {
     access: &'c KeyAccess,
 }
 
-/// How relic gets at a key.
+/// Access of relic to a key.
 enum KeyAccess {
-    /// In PEM.
+    /// A key in PEM.
     File(Vec<u8>),
     Token(Box<ProgramKey>),
-    /// By the scdaemon that listens there.
+    /// A card, by the socket of its scdaemon.
     Card(PathBuf, Pin),
 }
 

@@ -19,22 +19,22 @@ use crate::tls::servers::spec::{Handshakes, is_weak};
 use crate::tls::servers::text::{Pair, Tls, comment, plain};
 use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
 
-/// Where the administrator's key is.
+/// Place of the administrator's key.
 #[allow(missing_debug_implementations, reason = "a token's key may hold a PIN")]
 #[derive(Clone, Copy)]
 pub enum KeySource<'k> {
-    /// In a file, made for that algorithm.
+    /// A file, made for that algorithm.
     File(Algorithm),
-    /// On a token, reached that way. No PIN is needed for the text, and none is in it.
+    /// A token, reached that way. The text needs no PIN and contains none.
     Token(&'k ProgramKey, TokenWay),
 }
 
 /// A step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuideSection {
-    /// What it is for.
+    /// Its purpose.
     pub title: String,
-    /// Where its text goes: in a shell, to a file, or into part of one, in words.
+    /// Place of its text, in words: a shell, a file, or a part of one.
     pub place: String,
     /// The text; comments begin with `#`.
     pub text: String,
@@ -43,7 +43,7 @@ pub struct GuideSection {
 /// All steps, from the packages to the server. `Display` writes them one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
-    /// What it makes.
+    /// Its result.
     pub title: String,
     /// The steps.
     pub sections: Vec<GuideSection>,
@@ -61,8 +61,8 @@ impl fmt::Display for Guide {
 }
 
 impl Guide {
-    /// From a text in which each section begins with a line of its place, behind a mark, and one of its title; the title of
-    /// all is before the first.
+    /// Reads a text in which each section begins with a line of its place, behind a mark, and one of its title; the
+    /// title of all is before the first.
     fn read(text: &str) -> Self {
         let mut parts = text.split("\n--- ");
         let title = parts.next().unwrap_or_default();
@@ -90,7 +90,7 @@ struct Steps<'g> {
     library: &'g str,
     /// The keys, in a sentence.
     subject: &'g str,
-    /// Of those on a token.
+    /// Way to keys on a token.
     way: Option<TokenWay>,
     engine: bool,
     has_files: bool,
@@ -100,24 +100,24 @@ struct Steps<'g> {
     openssl: Option<String>,
     keys: &'g [GuideKey],
     variables: &'g [(String, String)],
-    /// Those of the kind of server.
+    /// Steps of the kind of server.
     steps: String,
 }
 
 struct GuideKey {
-    /// What tells a second key's files from the first one's.
+    /// Suffix of a second key's files.
     which: &'static str,
     origin: KeyOrigin,
 }
 
 enum KeyOrigin {
-    /// What `openssl genpkey` is told.
+    /// Options of `openssl genpkey`.
     File(String),
     /// The key's URI, and the file that stands for it by the provider.
     Token(String, String),
 }
 
-/// What cannot stand in a configuration, in words.
+/// Name of the directory in messages.
 const DIRECTORY: &str = "the directory of the server's files";
 
 /// The steps for a server of that name (`www.example.org`), with its files in `directory`. Two keys are an RSA and an ECDSA
@@ -223,7 +223,7 @@ fn token_of<'k>(sources: &[KeySource<'k>]) -> Option<(&'k ProgramKey, TokenWay)>
     })
 }
 
-/// Whether a host can have both, as far as is known without asking a token.
+/// Checks whether a host can have both keys, without asking a token.
 fn check_two(
     installed: &InstalledServer,
     first: KeySource<'_>,
@@ -244,7 +244,7 @@ fn check_two(
     }
 }
 
-/// What `openssl genpkey` is told to make it.
+/// Options of `openssl genpkey` for the algorithm.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "distributions' OpenSSL makes no others for servers"
@@ -267,7 +267,7 @@ fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
     Ok(format!("-algorithm {kind}"))
 }
 
-/// What all keys on the token need.
+/// Configuration of OpenSSL for all keys on the token.
 fn openssl_configuration(
     key: &ProgramKey,
     way: TokenWay,
@@ -285,7 +285,7 @@ fn openssl_configuration(
     Ok(written(&configuration, Comments::Written)?)
 }
 
-/// What modules and OpenSSL read, which has to stand in a line of shell.
+/// Environment of modules and OpenSSL, for a line of shell.
 fn assignments(key: &ProgramKey, directory: &Path) -> Result<Vec<(String, String)>, ServerError> {
     let configuration = directory.join("openssl.cnf");
     let configuration = plain(DIRECTORY, &configuration)?;

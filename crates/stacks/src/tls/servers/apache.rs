@@ -72,7 +72,7 @@ struct ApacheConfig<'c> {
     tls: &'c Tls<'c>,
     frame: Option<&'c ServerFrame<'c>>,
     mpm: &'c str,
-    /// With their files.
+    /// Modules with their files.
     modules: Vec<(String, String)>,
 }
 

@@ -145,7 +145,7 @@ fn command(command: &mut Command, directory: &ServerDirectory) {
         .arg(&directory.configuration);
 }
 
-/// As Caddy calls it.
+/// Caddy's name of a curve.
 fn curve(exchange: KeyExchange) -> Option<&'static str> {
     const CURVES: [(KeyExchange, &str); 5] = [
         (KeyExchange::X25519, "x25519"),
@@ -158,7 +158,7 @@ fn curve(exchange: KeyExchange) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-/// Those of a cipher string that Caddy has, by their names in the registry.
+/// Suites of a cipher string that Caddy has, by their names in the registry.
 fn suites(ciphers: &str) -> Vec<&'static str> {
     let all = resolved(ciphers).unwrap_or_default();
     let names = all.into_iter().map(|CipherSuite(name)| name);

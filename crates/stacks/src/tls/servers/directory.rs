@@ -20,7 +20,7 @@ use crate::tls::servers::worker_user::WorkerUser;
 
 /// The file that is served.
 pub(crate) const DOCUMENT: &str = "document";
-/// What cannot stand in a configuration, in words.
+/// Name of the directory in messages.
 const TEMPORARY: &str = "the directory for temporary files";
 const PEM: &str = "PEM_write_bio";
 
@@ -31,11 +31,11 @@ pub(crate) struct ServerDirectory {
     pub(crate) configuration: PathBuf,
     pub(crate) log: PathBuf,
     pub(crate) capacity: Capacity,
-    /// Of the server's process.
+    /// Environment of the server's process.
     pub(crate) environment: Vec<(OsString, OsString)>,
-    /// What has the token's PIN: the process's standard input.
+    /// File with the token's PIN, the standard input of the process.
     pub(crate) pin: Option<File>,
-    /// Before the tokens of keys whose calls are counted.
+    /// Modules that count the calls to tokens.
     pub(crate) traces: TokenTraces,
     /// Removed last.
     pub(crate) private: PrivateDir,
@@ -83,12 +83,11 @@ impl ServerDirectory {
         Ok(made)
     }
 
-    /// As it stands in configurations.
     fn path(&self) -> Result<&str, Impossible> {
         quotable(TEMPORARY, self.private.path())
     }
 
-    /// What is served, where the workers can read it.
+    /// Writes the served file, where the workers can read it.
     fn document(&self, size: u32) -> Result<(), Error> {
         let documents = self.private.subdirectory("documents")?;
         let document = documents.join(DOCUMENT);

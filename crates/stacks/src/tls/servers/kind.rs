@@ -1,4 +1,4 @@
-//! What a kind of TLS server has to say of itself: a file each, and a line in [`KINDS`].
+//! Kinds of TLS servers: a file each, and a line in [`KINDS`].
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,22 +26,22 @@ pub const KINDS: [&ServerKind; 5] = [
 /// A kind of TLS server.
 #[derive(Debug)]
 pub struct ServerKind {
-    /// As it stands in tables and on the command line.
+    /// Its name in tables and on the command line.
     pub stack: StackName,
     /// Its program.
     pub program: Program,
-    /// What it does its cryptography with, if no part of it is missing.
+    /// Finds its library of cryptography, if no part of it is missing.
     pub(crate) library: fn(&Self, &Path) -> Result<Library, Error>,
-    /// Whether it can be what is wanted.
+    /// Checks whether it supports the request.
     pub(crate) check: fn(&InstalledServer, &ServerSpec) -> Result<(), ServerError>,
-    /// Whether that version has two certificates on one host.
+    /// Checks whether that version supports two certificates on one host.
     pub(crate) check_two: fn(&Version) -> Result<(), Impossible>,
     /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
     pub(crate) configuration:
         fn(&Self, &Tls<'_>, Option<&ServerFrame<'_>>) -> Result<String, ServerError>,
-    /// What its program is started with, to stay in the foreground.
+    /// Adds the arguments with which its program stays in the foreground.
     pub(crate) command: fn(&mut Command, &ServerDirectory),
-    /// Of Apache, its way to serve many clients at once.
+    /// Multi-Processing Module of Apache.
     pub(crate) mpm: Option<&'static str>,
     /// Its own words for what goes wrong.
     pub(crate) faults: &'static [(&'static str, ServerFault)],
@@ -59,14 +59,14 @@ pub fn kind(name: &str) -> Result<&'static ServerKind, String> {
     })
 }
 
-/// What a server does its cryptography with.
+/// Library of cryptography of a server.
 #[derive(Debug, Clone)]
 pub struct Library {
     /// Its name.
     pub name: &'static str,
     /// Its version.
     pub version: Version,
-    /// With what it has for keys on tokens, if it is OpenSSL.
+    /// Its build, if it is OpenSSL, with the ways to keys on tokens.
     pub openssl: Option<OpenSslBuild>,
 }
 
@@ -80,16 +80,16 @@ impl Library {
     }
 }
 
-/// One that is installed.
+/// Server that is installed.
 #[derive(Debug, Clone)]
 pub struct InstalledServer {
-    /// What it is.
+    /// Its kind.
     pub kind: &'static ServerKind,
     /// Its program.
     pub program: PathBuf,
     /// Its version.
     pub version: Version,
-    /// What it does its cryptography with.
+    /// Its library of cryptography.
     pub library: Library,
 }
 
@@ -108,12 +108,12 @@ impl InstalledServer {
         })
     }
 
-    /// As people call it.
+    /// Its name for people.
     pub fn name(&self) -> &'static str {
         self.kind.program.name
     }
 
-    /// What it reaches tokens by.
+    /// OpenSSL by which it reaches tokens.
     ///
     /// # Errors
     /// When it has keys in files alone.

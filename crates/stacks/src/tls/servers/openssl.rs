@@ -33,7 +33,7 @@ pub(crate) fn linked(file: &Path) -> Result<OpenSslBuild, Error> {
     })
 }
 
-/// What came with OpenSSL 3.5, of an older one.
+/// Reason why an OpenSSL older than 3.5 lacks a key or a group.
 pub(crate) fn too_new(
     version: &Version,
     keys: impl IntoIterator<Item = Algorithm>,
@@ -52,7 +52,7 @@ pub(crate) fn too_new(
     Some(Impossible::TooNew { what, openssl })
 }
 
-/// Whether the server's OpenSSL can do what is wanted.
+/// Checks whether the server's OpenSSL supports the request.
 pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     let version = &server.openssl()?.version;
     let keys = spec.certificates.iter().map(|one| one.algorithm);
@@ -87,7 +87,7 @@ pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), S
     Ok(())
 }
 
-/// Whether TLS 1.2 has nothing but ephemeral Diffie-Hellman.
+/// Returns whether TLS 1.2 has nothing but ephemeral Diffie-Hellman.
 pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
     let all = |suites: Vec<CipherSuite>, by| suites.iter().all(|one| one.exchange() == by);
     let is_dhe = |suites| all(suites, SuiteExchange::Dhe);

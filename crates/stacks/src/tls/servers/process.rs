@@ -18,7 +18,7 @@ use nix::sys::signal::Signal;
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::FDTarget;
 
-/// How long processes are given to end by themselves.
+/// Time for processes to end by themselves.
 const GRACE: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(5);
 
@@ -26,10 +26,10 @@ const STEP: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct ServerProcesses {
     child: Child,
-    /// None when it had ended before it was looked at.
+    /// The master; none when it had ended before it was looked at.
     master: Option<Process>,
     directory: PathBuf,
-    /// Those that were seen, since a worker without its master is nobody's child.
+    /// Processes that were seen, since a worker without its master is nobody's child.
     seen: Mutex<Vec<Process>>,
     /// Ends what is left, also when keymark is killed.
     watchdog: Watchdog,
@@ -86,7 +86,7 @@ impl ServerProcesses {
         Ok(seen.clone())
     }
 
-    /// How it has ended, if it has.
+    /// Status of a master that has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -96,7 +96,7 @@ impl ServerProcesses {
         self.child.id()
     }
 
-    /// What all of them have spent, children that have ended and were waited for included.
+    /// Processor time of all processes, including finished children that were waited for.
     pub(crate) fn processor_time(&self) -> Result<Duration, Error> {
         // One that has ended meanwhile is in its parent's account.
         Ok(self.look()?.into_iter().filter_map(Process::spent).sum())
@@ -125,7 +125,7 @@ impl ServerProcesses {
         let _ = self.child.wait();
     }
 
-    /// Until none of them lives, or their time is up.
+    /// Waits until all processes have ended, or their time is up.
     fn await_end_of(&mut self, processes: &mut Vec<Process>) {
         let clock = MonotonicClock::new();
         let deadline = clock.now().after(GRACE);
@@ -160,7 +160,7 @@ pub(crate) fn connections(port: u16) -> usize {
     open.count()
 }
 
-/// Whether the process itself listens at that port of 127.0.0.1.
+/// Returns whether the process itself listens at that port of 127.0.0.1.
 pub(crate) fn listens(number: u32, port: u16) -> bool {
     let sockets = at(port).filter(|entry| entry.state == TcpState::Listen);
     let sockets: Vec<u64> = sockets.map(|entry| entry.inode).collect();

@@ -24,9 +24,9 @@ use crate::tls::servers::process::{self, ServerProcesses};
 use crate::tls::servers::spec::{ServerSpec, is_weak};
 use crate::tls::servers::token::CallsSoFar;
 
-/// How long a server is waited for: a token may take seconds to log in, in each worker.
+/// Limit until a server answers: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
-/// How long one answer is: a slow token takes seconds for a signature with a long key.
+/// Limits of one answer: a slow token takes seconds for a signature with a long key.
 const ANSWER: Timeouts = Timeouts {
     connect: Duration::from_secs(15),
     handshake: Duration::from_secs(15),
@@ -41,7 +41,7 @@ pub struct RunningServer {
     pub process: Served,
     /// Its program.
     pub installed: InstalledServer,
-    /// What it was asked to be.
+    /// Its specification.
     pub spec: ServerSpec,
 }
 
@@ -68,12 +68,12 @@ impl RunningServer {
         })
     }
 
-    /// What it serves, for clients: `/document`.
+    /// Path of the served file: `/document`.
     pub fn path(&self) -> String {
         format!("/{DOCUMENT}")
     }
 
-    /// What it has asked of its token until now; none where nothing is counted.
+    /// Calls to its token so far; none where nothing is counted.
     ///
     /// # Errors
     /// When that cannot be read.
@@ -125,7 +125,7 @@ impl RunningServer {
     }
 }
 
-/// Whether it answers a new connection with its certificate and its document; why not.
+/// Checks whether it answers a new connection with its certificate and its document.
 fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
     let handshakes = &spec.handshakes;
     let target = Target {
@@ -157,7 +157,7 @@ fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
     }
 }
 
-/// Whether it can be what is wanted, before anything is started.
+/// Checks whether it supports the request, before anything is started.
 fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     if let (Weak::Refused, Some(weak)) = (spec.weak, spec.weaknesses().into_iter().next()) {
         return Err(Impossible::Weak(weak).into());
@@ -242,12 +242,12 @@ const TRIES: usize = 4;
 /// Its name, and its own words for what goes wrong.
 type Called = (&'static str, &'static [(&'static str, ServerFault)]);
 
-/// One that runs. It is gone with the value, and its private directory as well.
+/// Running program. It ends with the value, and its private directory as well.
 #[derive(Debug)]
 pub struct Served {
     running: ServerProcesses,
     called: Called,
-    /// Where it listens.
+    /// Address at which it listens.
     pub address: SocketAddr,
     /// Removed last.
     pub(crate) directory: ServerDirectory,
@@ -339,7 +339,7 @@ impl Served {
         Some(format!("it has ended ({status})"))
     }
 
-    /// Whether it still runs.
+    /// Checks that it still runs.
     ///
     /// # Errors
     /// When it does not: how it ended, and the end of its log.
@@ -350,7 +350,7 @@ impl Served {
         }
     }
 
-    /// What it has written, for the record: gone with the value.
+    /// Its log, which is gone with the value.
     pub fn log(&self) -> String {
         log::read(&self.directory.log)
     }
@@ -366,7 +366,7 @@ impl Served {
         self.log()
     }
 
-    /// With what the log says.
+    /// Error with the fault in the log.
     fn unready(&self, doing: &str, how: &str) -> Unready {
         let (name, words) = self.called;
         let log = &self.directory.log;

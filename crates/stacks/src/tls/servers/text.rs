@@ -53,7 +53,7 @@ fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p s
     })
 }
 
-/// What stands around the part about TLS in the configuration of a server that is measured.
+/// Frame of the part about TLS in the configuration of a measured server.
 #[derive(Debug)]
 pub(crate) struct ServerFrame<'s> {
     /// Everything that it reads and writes is there.
@@ -66,7 +66,7 @@ pub(crate) struct ServerFrame<'s> {
 }
 
 impl ServerFrame<'_> {
-    /// Of each process, where connections have threads.
+    /// Threads of each process, where connections have threads.
     pub(crate) const fn threads(&self) -> u32 {
         self.connections.div_ceil(self.processes)
     }
@@ -80,7 +80,7 @@ impl ServerFrame<'_> {
     }
 }
 
-/// One certificate with its key.
+/// Certificate with its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pair {
     /// Its file.
@@ -88,7 +88,7 @@ pub(crate) struct Pair {
     /// A file with the key, or by the provider one with its URI, for which that has a decoder: so it passes for any other
     /// key's file. By the engine the URI itself.
     pub(crate) key: String,
-    /// None where the key is in the file.
+    /// Way to a key on a token; none where the key is in the file.
     pub(crate) way: Option<TokenWay>,
 }
 
@@ -103,16 +103,16 @@ impl Pair {
 pub(crate) struct Tls<'s> {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) handshakes: &'s Handshakes,
-    /// Of TLS 1.2, with the level of security.
+    /// Ciphers of TLS 1.2, with the level of security.
     pub(crate) ciphers: String,
     /// Parameters of DHE in a file of their own; they stand behind the first certificate as well.
     pub(crate) dh: Option<String>,
-    /// What OpenSSL and modules read from the environment.
+    /// Environment of OpenSSL and modules.
     pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Tls<'_> {
-    /// As OpenSSL calls them.
+    /// OpenSSL's names of the versions.
     pub(crate) fn versions(&self) -> impl Iterator<Item = &'static str> {
         self.handshakes
             .versions
