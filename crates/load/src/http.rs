@@ -21,8 +21,9 @@ pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
 pub(crate) fn request_with(service: &Service, body: &[u8]) -> Vec<u8> {
     let head = head("POST", &service.host, &service.path);
     let (kind, length) = (service.content_type, body.len());
-    let headers = service.headers.iter();
-    let headers: String = headers
+    let headers: String = service
+        .headers
+        .iter()
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
     let head = format!("{head}{headers}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");

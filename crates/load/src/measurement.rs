@@ -138,8 +138,10 @@ impl Measurement {
 
     /// Handshakes that reached the server, as far as the client can tell.
     pub fn handshakes(&self) -> u64 {
-        let failures = self.failures.iter();
-        let reached = failures.filter(|(failure, _)| failure.has_reached_the_server());
+        let reached = self
+            .failures
+            .iter()
+            .filter(|(failure, _)| failure.has_reached_the_server());
         let reached: u64 = reached.map(|(_, count)| count).sum();
         self.load.totals.transactions + reached + self.load.cut_off
     }

@@ -106,8 +106,8 @@ fn join(
 ) -> Result<Vec<ThreadReport>, LoadError> {
     let joined = handles.into_iter().map(ScopedJoinHandle::join);
     let joined: Vec<_> = joined.collect();
-    let reports = joined.into_iter();
-    reports
+    joined
+        .into_iter()
         .map(|report| report.map_err(|_| LoadError::Panicked)?)
         .collect()
 }

@@ -51,8 +51,11 @@ impl Reservoir {
 
     /// Returns the kept transactions, by their ends.
     pub(crate) fn transactions(self) -> Vec<Transaction> {
-        let kept = self.kept.into_iter();
-        let mut all: Vec<_> = kept.map(|(_, transaction)| transaction).collect();
+        let mut all: Vec<_> = self
+            .kept
+            .into_iter()
+            .map(|(_, transaction)| transaction)
+            .collect();
         all.sort_by_key(Transaction::ended);
         all
     }

@@ -87,8 +87,10 @@ impl UsersSearch {
         // Of equals, the fewer users.
         let (users, best) = self.seen.iter().rev().max_by(by_rate)?;
         let rate = counted(best);
-        let mut enough = self.seen.iter();
-        let (knee, _) = enough.find(|(_, seen)| counted(seen) >= KNEE * rate)?;
+        let (knee, _) = self
+            .seen
+            .iter()
+            .find(|(_, seen)| counted(seen) >= KNEE * rate)?;
         (rate > 0.0).then_some(Best {
             users: *users,
             rate,

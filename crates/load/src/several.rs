@@ -160,8 +160,9 @@ pub fn joined(
     all.load.sample = sample(clients, settings, all.load.totals.transactions);
     let elapsed_ns = all.load.elapsed_ns;
     all.load.elapsed_ns = steady_end.min(elapsed_ns);
-    let says = clients.iter();
-    let says = says.map(|(name, client)| (name.clone(), client.says()));
+    let says = clients
+        .iter()
+        .map(|(name, client)| (name.clone(), client.says()));
     ServerLoad {
         elapsed_ns,
         clients: says.collect(),

@@ -111,8 +111,9 @@ pub(crate) fn opening(record: &Record) -> Run {
 
 /// Keys of all devices of an inventory.
 pub(crate) fn keys(inventory: &Inventory, opening: &Run) -> Result<Vec<Keys>, Failure> {
-    let devices = inventory.devices.iter();
-    devices
+    inventory
+        .devices
+        .iter()
         .map(|found| Keys::of(found.device.as_ref(), opening).map_err(Failure::nothing_usable))
         .collect()
 }
@@ -159,8 +160,11 @@ impl LoadRun<'_> {
             return Ok(Exit::Fine);
         }
         let (interrupt, _) = signals::listen()?;
-        let devices = self.inventory.devices.iter();
-        let identities = devices.map(|found| found.identity.clone());
+        let identities = self
+            .inventory
+            .devices
+            .iter()
+            .map(|found| found.identity.clone());
         let mut record = frame::record(plan, identities.chain(self.elsewhere).collect());
         record.environment.versions.extend(self.versions);
         let family = family(&record)?;

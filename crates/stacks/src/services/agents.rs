@@ -62,8 +62,10 @@ impl Agents {
 
     /// Processor time of agents and scdaemons since they were started.
     pub(crate) fn processor_time(&self) -> Duration {
-        let agents = self.processes.iter();
-        let all = agents.flat_map(|agent| Process::with_descendants(*agent));
+        let all = self
+            .processes
+            .iter()
+            .flat_map(|agent| Process::with_descendants(*agent));
         all.filter_map(Process::spent).sum()
     }
 }

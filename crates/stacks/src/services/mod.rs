@@ -104,8 +104,7 @@ pub fn named(word: &str) -> Result<StackName, String> {
 
 /// Returns the dimensions of a service.
 pub fn dimensions(stack: StackName) -> &'static [Dimension] {
-    let mut kinds = KINDS.iter();
-    let kind = kinds.find(|kind| kind.stack == stack);
+    let kind = KINDS.iter().find(|kind| kind.stack == stack);
     kind.map_or(&[], |kind| kind.dimensions)
 }
 
@@ -151,8 +150,9 @@ impl InstalledServices {
 
     /// Versions of the programs.
     pub fn versions(&self) -> impl Iterator<Item = (String, String)> {
-        let each = self.0.iter();
-        each.map(|(stack, found)| (stack.to_string(), found.version.to_string()))
+        self.0
+            .iter()
+            .map(|(stack, found)| (stack.to_string(), found.version.to_string()))
     }
 
     fn start(&self, case: &Case, means: &StartContext<'_>) -> Result<RunningService, Error> {

@@ -280,8 +280,10 @@ impl Servers {
 
     /// Versions of the programs, and of the library of cryptography that each uses.
     pub fn versions(&self) -> BTreeMap<String, String> {
-        let balancer = self.balancer.iter();
-        let balancer = balancer.map(|own| ("haproxy".to_owned(), own.version.to_string()));
+        let balancer = self
+            .balancer
+            .iter()
+            .map(|own| ("haproxy".to_owned(), own.version.to_string()));
         let each = self.by_stack.values().flat_map(|installed| {
             let (name, library) = (installed.name().to_lowercase(), &installed.library);
             [

@@ -6,7 +6,7 @@ use keymark_bench::{Comparison, Parameters, Times, USUAL};
 use keymark_stats::Distribution;
 
 use super::handshake::{
-    Arrangement, Balance, FATE, Fate, KEY_EXCHANGE, SECOND_CERTIFICATE, SERVERS, VERSION,
+    Arrangement, BALANCE, Balance, FATE, Fate, KEY_EXCHANGE, SECOND_CERTIFICATE, SERVERS, VERSION,
 };
 use super::{KeyExchange, TlsVersion};
 
@@ -25,7 +25,7 @@ pub(super) const ALL: &[Comparison] = &[
         heading: "throughput of several servers (times that of one)",
         times: Times::Gain,
         beside: |own| {
-            own.get(SERVERS.name)?;
+            own.get(BALANCE.name)?;
             let single = own.clone().with(&SERVERS, NonZeroU8::MIN);
             Some(single.with(&FATE, Fate::AllLive))
         },
@@ -35,7 +35,7 @@ pub(super) const ALL: &[Comparison] = &[
         times: Times::Cost,
         beside: |own| {
             let is_one_server =
-                own.get(KEY_EXCHANGE.name).is_some() && own.get(SERVERS.name).is_none();
+                own.get(KEY_EXCHANGE.name).is_some() && own.get(BALANCE.name).is_none();
             is_one_server.then(|| own.clone().replaced(SECOND_CERTIFICATE.name, USUAL))
         },
     },
@@ -68,8 +68,8 @@ mod tests {
     fn rates_are_compared_where_one_thing_differs() {
         let words = |more: &[(&str, &str)]| {
             let own = Parameters::from([("tls", "tls1.3"), ("kex", "x25519")]);
-            let more = more.iter();
-            more.fold(own, |set, (name, word)| set.replaced(name, word))
+            more.iter()
+                .fold(own, |set, (name, word)| set.replaced(name, word))
         };
         let beside = |of: &Parameters| -> Vec<Option<String>> {
             let each = ALL.iter().map(|one| (one.beside)(of));
@@ -94,7 +94,7 @@ mod tests {
             beside(&words(&killed)),
             [
                 text("tls=tls1.2;kex=rsa;servers=4;balance=round-robin;fate=one-killed"),
-                text("tls=tls1.3;kex=x25519;servers=1;balance=round-robin"),
+                text("tls=tls1.3;kex=x25519;balance=round-robin"),
                 None,
             ]
         );

@@ -38,7 +38,7 @@ pub const SERVERS: Dimension = Dimension {
     name: "servers",
     kind: "number of servers",
     words: Words::Formed(|word| word.parse::<NonZeroU8>().is_ok()),
-    usual: Some("one"),
+    usual: Some("1"),
     scope: Scope::Family,
 };
 /// Dimension of a balancer's choices.
@@ -202,12 +202,10 @@ impl Arrangement {
         if let Some(other) = parameters.read(&SECOND_CERTIFICATE)? {
             return Ok(Self::Beside { other });
         }
-        let servers = parameters.read(&SERVERS)?;
-        let balanced = servers.zip(parameters.read(&BALANCE)?);
-        Ok(match balanced {
+        Ok(match parameters.read(&BALANCE)? {
             None => Self::One,
-            Some((servers, balance)) => Self::Balanced {
-                servers,
+            Some(balance) => Self::Balanced {
+                servers: parameters.read(&SERVERS)?.unwrap_or(NonZeroU8::MIN),
                 balance,
                 fate: parameters.read(&FATE)?.unwrap_or_default(),
             },

@@ -232,9 +232,15 @@ fn is_killed(arrangement: Arrangement) -> bool {
 /// Target of a case's clients. Where a certificate is the only one it is pinned; otherwise its key identifies it.
 fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
     let asked = Handshake::of(case)?;
-    let mut certificates = cluster.first.spec.certificates.iter();
     let alone = asked.arrangement == Arrangement::One;
-    let certificate = match certificates.next().filter(|_| alone) {
+    let certificate = match cluster
+        .first
+        .spec
+        .certificates
+        .iter()
+        .next()
+        .filter(|_| alone)
+    {
         Some(one) => Certificate::Pinned(Fingerprint::of(
             &one.certificate.to_der().during("i2d_X509")?,
         )),

@@ -140,8 +140,9 @@ impl Reached {
 impl Remote {
     /// Returns whether all of these addresses are this machine's.
     pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
-        let mut each = addresses.iter();
-        each.all(|address| address.ip().to_canonical().is_loopback())
+        addresses
+            .iter()
+            .all(|address| address.ip().to_canonical().is_loopback())
     }
 
     /// Makes one transaction with that version and key exchange.

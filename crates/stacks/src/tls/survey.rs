@@ -162,8 +162,11 @@ impl Survey {
     /// Keys of all certificates, with repetitions.
     pub fn keys(&self) -> impl Iterator<Item = ShownKey> {
         let clients = ClientKind::ALL.into_iter().filter_map(|one| self.key(one));
-        let exchanges = self.exchanges.iter();
-        clients.chain(exchanges.flat_map(|one| [one.tls12, one.tls13].into_iter().flatten()))
+        clients.chain(
+            self.exchanges
+                .iter()
+                .flat_map(|one| [one.tls12, one.tls13].into_iter().flatten()),
+        )
     }
 
     /// Verdict on the certificates.

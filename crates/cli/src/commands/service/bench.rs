@@ -36,12 +36,11 @@ fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Vec<Case> 
         let known = services::dimensions(service);
         let chosen = arguments.parameter.as_ref();
         match chosen.filter(|choice| known.contains(&choice.dimension)) {
-            Some(choice) => {
-                let words = choice.words.iter();
-                words
-                    .map(|word| Parameters::of(&choice.dimension, word))
-                    .collect()
-            }
+            Some(choice) => choice
+                .words
+                .iter()
+                .map(|word| Parameters::of(&choice.dimension, word))
+                .collect(),
             None => vec![Parameters::NONE],
         }
     };

@@ -97,8 +97,10 @@ impl ServiceSuite {
 
     fn services(&self, devices: &[Found], driven: &[StackName]) -> Vec<Case> {
         let of_device = |found: &Found| {
-            let each = self.cases.iter();
-            let each = each.flat_map(|cases| iproduct!(&cases.stacks, &cases.keys, &cases.workers));
+            let each = self
+                .cases
+                .iter()
+                .flat_map(|cases| iproduct!(&cases.stacks, &cases.keys, &cases.workers));
             let services = each.filter(|(stack, ..)| !driven.contains(stack));
             let case = |(stack, key, workers): (&StackName, &Algorithm, &NonZeroU32)| Case {
                 load: Load::closed(*workers),

@@ -18,8 +18,7 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let installed = installed.map_err(Failure::nothing_usable)?;
     let usual = installed.openssl().map(|openssl| openssl.usual_way());
     let way = arguments.openssl.or(usual.ok()).unwrap_or(TokenWay::Engine);
-    let tokens = arguments.device.iter();
-    let tokens = tokens.map(|device| {
+    let tokens = arguments.device.iter().map(|device| {
         (device != "software")
             .then(|| token_key(device))
             .transpose()

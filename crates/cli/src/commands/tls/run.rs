@@ -63,8 +63,7 @@ impl TlsRun<'_> {
 
     fn installed(&self) -> Result<Servers, Failure> {
         let servers = Servers::find(self.servers).map_err(Failure::nothing_usable)?;
-        let mut cases = self.cases.iter();
-        if let Some(reason) = cases.find_map(|case| servers.too_old_for(case)) {
+        if let Some(reason) = self.cases.iter().find_map(|case| servers.too_old_for(case)) {
             return Err(Failure::nothing_usable(format!(
                 "{reason}. Caddy has X25519MLKEM768 on every machine: 'make caddy', then --server caddy"
             )));
@@ -111,8 +110,10 @@ impl TlsRun<'_> {
 
     /// Servers of the case with the most of them.
     fn servers_of(&self, found: &Found) -> u8 {
-        let cases = self.cases.iter();
-        let its = cases.filter(|case| case.device == found.identity.device);
+        let its = self
+            .cases
+            .iter()
+            .filter(|case| case.device == found.identity.device);
         let arrangements = its.map(Arrangement::of);
         let servers = arrangements.map(|arrangement| arrangement.servers().get());
         servers.max().unwrap_or(1)
@@ -124,8 +125,11 @@ fn tracing(wanted: bool, inventory: &Inventory) -> Result<Tracing, Failure> {
     if !wanted {
         return Ok(Tracing::Off);
     }
-    let mut devices = inventory.devices.iter();
-    if devices.any(|found| found.device.has(AccessKind::Module)) {
+    if inventory
+        .devices
+        .iter()
+        .any(|found| found.device.has(AccessKind::Module))
+    {
         return Ok(Tracing::Calls);
     }
     let names = inventory.devices.iter().map(|found| &found.identity.device);

@@ -59,8 +59,12 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
 }
 
 fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Failure> {
-    let mut certificates = server.spec.certificates.iter();
-    let authority = certificates.next().and_then(|one| one.authority_pem());
+    let authority = server
+        .spec
+        .certificates
+        .iter()
+        .next()
+        .and_then(|one| one.authority_pem());
     let told = Description {
         address: server.process.address,
         path: server.path(),

@@ -143,8 +143,10 @@ pub(crate) fn resolved(ciphers: &str) -> Result<Vec<CipherSuite>, Error> {
         .map_err(failed)?;
     let offered = offered(&hello).unwrap_or_default();
     let lists = ssl.bytes_to_cipher_list(offered, false).map_err(failed)?;
-    let suites = lists.suites.iter();
-    let names = suites.filter_map(|suite| suite.standard_name());
+    let names = lists
+        .suites
+        .iter()
+        .filter_map(|suite| suite.standard_name());
     Ok(names.map(CipherSuite).collect())
 }
 

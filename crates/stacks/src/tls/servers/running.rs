@@ -266,9 +266,13 @@ impl Served {
         if let Some(pin) = &directory.pin {
             command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
-        let environment = directory.environment.iter();
         command
-            .envs(environment.map(|(name, value)| (name, value)))
+            .envs(
+                directory
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
             .env("LC_ALL", "C")
             .current_dir(directory.private.path());
         let mut served = Self {

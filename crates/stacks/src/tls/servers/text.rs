@@ -124,8 +124,12 @@ impl Tls<'_> {
     }
 
     pub(crate) fn groups(&self) -> String {
-        let groups = self.handshakes.groups.iter();
-        let names: Vec<_> = groups.filter_map(|exchange| exchange.group()).collect();
+        let names: Vec<_> = self
+            .handshakes
+            .groups
+            .iter()
+            .filter_map(|exchange| exchange.group())
+            .collect();
         names.join(":")
     }
 
@@ -135,8 +139,8 @@ impl Tls<'_> {
 
     /// The index of the first such key; past the last where there is none.
     pub(crate) fn first_by_engine(&self) -> usize {
-        let mut pairs = self.pairs.iter();
-        pairs
+        self.pairs
+            .iter()
             .position(Pair::is_by_engine)
             .unwrap_or(self.pairs.len())
     }
@@ -146,8 +150,9 @@ impl Tls<'_> {
     }
 
     pub(crate) fn by_provider(&self) -> bool {
-        let mut pairs = self.pairs.iter();
-        pairs.any(|pair| pair.way == Some(TokenWay::Provider))
+        self.pairs
+            .iter()
+            .any(|pair| pair.way == Some(TokenWay::Provider))
     }
 }
 

@@ -111,9 +111,8 @@ pub(crate) fn public_key(
     if let Some(pin) = files.pin {
         command.stdin(pin);
     }
-    let environment = key.environment.iter();
     command
-        .envs(environment.map(|(name, value)| (name, value)))
+        .envs(key.environment.iter().map(|(name, value)| (name, value)))
         .env("LC_ALL", "C")
         .env("OPENSSL_CONF", &files.configuration)
         .args(["pkey", "-pubout"]);
