@@ -52,7 +52,7 @@ pub use failure::{Expectation, Failure, Phase};
 pub use key_exchange::{KeyExchange, TlsVersion};
 pub use measurement::Measurement;
 pub use probe::{Probed, Shaken, ask, handshake, probe};
-pub use protocol::{Alert, CipherSuite, SuiteAuthentication, SuiteExchange};
+pub use protocol::{Alert, CipherSuite};
 pub use recorder::ClientSecond;
 pub use run::{LoadProgress, Observer, run};
 pub use saturate::search;

@@ -25,19 +25,6 @@ pub enum SuiteExchange {
     Other,
 }
 
-/// Authentication of the server in a suite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SuiteAuthentication {
-    /// Any certificate (RFC 8446 §4.1.1).
-    Apart,
-    /// An RSA certificate.
-    Rsa,
-    /// An ECDSA or EdDSA certificate (RFC 8422 §5.3).
-    Ecdsa,
-    /// Not at all, by a common secret, or with what no server has any more.
-    Other,
-}
-
 impl CipherSuite {
     /// The version that the suite belongs to: with TLS 1.3 key exchange and certificate are no part of it.
     pub fn version(self) -> TlsVersion {
@@ -65,16 +52,6 @@ impl CipherSuite {
             "DHE" => SuiteExchange::Dhe,
             "ECDHE" => SuiteExchange::Ecdhe,
             _ => SuiteExchange::Other,
-        }
-    }
-
-    /// Returns the authentication of the server.
-    pub fn authentication(self) -> SuiteAuthentication {
-        match self.means() {
-            None => SuiteAuthentication::Apart,
-            Some("RSA" | "DHE_RSA" | "ECDHE_RSA") => SuiteAuthentication::Rsa,
-            Some("ECDHE_ECDSA") => SuiteAuthentication::Ecdsa,
-            Some(_) => SuiteAuthentication::Other,
         }
     }
 }
@@ -134,28 +111,6 @@ mod tests {
         ] {
             let suite = CipherSuite(name);
             assert_eq!((suite.exchange(), suite.version()), (exchange, version));
-        }
-        for (name, by) in [
-            ("TLS_AES_128_GCM_SHA256", SuiteAuthentication::Apart),
-            ("TLS_RSA_WITH_AES_256_GCM_SHA384", SuiteAuthentication::Rsa),
-            ("TLS_DHE_RSA_WITH_AES_128_CCM", SuiteAuthentication::Rsa),
-            (
-                "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
-                SuiteAuthentication::Ecdsa,
-            ),
-            (
-                "TLS_ECDH_anon_WITH_AES_128_CBC_SHA",
-                SuiteAuthentication::Other,
-            ),
-            (
-                "TLS_RSA_PSK_WITH_AES_128_GCM_SHA256",
-                SuiteAuthentication::Other,
-            ),
-        ] {
-            let suite = CipherSuite(name);
-            assert_eq!(suite.authentication(), by, "{name}");
-            let known = by != SuiteAuthentication::Other;
-            assert_eq!(suite.exchange() != SuiteExchange::Other, known, "{name}");
         }
     }
 

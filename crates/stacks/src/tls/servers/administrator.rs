@@ -138,7 +138,7 @@ pub fn guide(
         return Err(Error::call("naming the server", reason, "").into());
     }
     if let Some(second) = second {
-        check_two(installed, source, second)?;
+        check_two(source, second)?;
     }
     let sources: Vec<KeySource<'_>> = [source].into_iter().chain(second).collect();
     let on_token = token_of(&sources);
@@ -224,12 +224,7 @@ fn token_of<'k>(sources: &[KeySource<'k>]) -> Option<(&'k ProgramKey, TokenWay)>
 }
 
 /// Checks whether a host can have both keys, without asking a token.
-fn check_two(
-    installed: &InstalledServer,
-    first: KeySource<'_>,
-    second: KeySource<'_>,
-) -> Result<(), Impossible> {
-    (installed.kind.check_two)(&installed.version)?;
+fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Impossible> {
     match (first, second) {
         (KeySource::File(one), KeySource::File(other)) => Certificates::check_two(one, other),
         (KeySource::Token(one, way), KeySource::Token(other, other_way)) => {

@@ -48,7 +48,6 @@ const fn with_mpm(stack: StackName, mpm: &'static str) -> ServerKind {
         program: PROGRAM,
         library,
         check: openssl::check,
-        check_two: |_| Ok(()),
         configuration,
         command,
         mpm: Some(mpm),

@@ -50,11 +50,6 @@ pub enum Impossible {
     /// The server loads no module for tokens.
     #[error("{0} reads private keys from files only, not from tokens")]
     KeysInFilesAlone(&'static str),
-    /// nginx has had `ssl_certificate` twice since 1.11.0.
-    #[error(
-        "two certificates on one host are impossible with nginx {0}: they need 1.11.0 or later"
-    )]
-    TwoCertificates(Version),
     /// Two certificates are not an RSA and an ECDSA one.
     #[error("two certificates on one host must be an RSA and an ECDSA one, not {0} and {1}")]
     NotADualPair(Algorithm, Algorithm),
@@ -71,9 +66,6 @@ pub enum Impossible {
         /// The key's.
         algorithm: Algorithm,
     },
-    /// nginx does no DHE without parameters; Apache takes such as fit the certificate's key.
-    #[error("the cipher string '{0}' has DHE only, and nginx needs parameters for it")]
-    NoDhParameters(String),
     /// A configuration file cannot contain the path.
     #[error("{what} cannot be in a configuration: {path:?} has characters with a meaning there")]
     Unspeakable {

@@ -34,8 +34,6 @@ pub struct ServerKind {
     pub(crate) library: fn(&Self, &Path) -> Result<Library, Error>,
     /// Checks whether it supports the request.
     pub(crate) check: fn(&InstalledServer, &ServerSpec) -> Result<(), ServerError>,
-    /// Checks whether that version supports two certificates on one host.
-    pub(crate) check_two: fn(&Version) -> Result<(), Impossible>,
     /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
     pub(crate) configuration:
         fn(&Self, &Tls<'_>, Option<&ServerFrame<'_>>) -> Result<String, ServerError>,

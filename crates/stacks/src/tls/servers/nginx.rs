@@ -5,14 +5,12 @@ use std::process::Command;
 use askama::Template;
 use keymark_bench::StackName;
 
-use crate::installed::{Program, Version};
+use crate::installed::Program;
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::{InstalledServer, Library, ServerKind};
+use crate::tls::servers::kind::{Library, ServerKind};
 use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl;
-use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{ServerFrame, Tls};
 
 /// nginx.
@@ -23,8 +21,7 @@ pub(crate) const KIND: ServerKind = ServerKind {
         ..Program::of_package("nginx", &["nginx"], "nginx")
     },
     library: |_, program| openssl::linked(program).map(Library::of_openssl),
-    check,
-    check_two,
+    check: openssl::check,
     configuration: |_, tls, frame| {
         let configuration = NginxConfig { tls, frame };
         Ok(written(&configuration, ServerFrame::comments(frame))?)
@@ -42,22 +39,6 @@ pub(crate) const KIND: ServerKind = ServerKind {
 struct NginxConfig<'c> {
     tls: &'c Tls<'c>,
     frame: Option<&'c ServerFrame<'c>>,
-}
-
-fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
-    openssl::check(server, spec)?;
-    if spec.handshakes.dh.is_none() && openssl::is_dhe_alone(spec) {
-        let ciphers = spec.handshakes.ciphers.to_string();
-        return Err(Impossible::NoDhParameters(ciphers).into());
-    }
-    Ok(())
-}
-
-fn check_two(version: &Version) -> Result<(), Impossible> {
-    if version.is_at_least(1, 11, 0) {
-        return Ok(());
-    }
-    Err(Impossible::TwoCertificates(version.clone()))
 }
 
 fn command(command: &mut Command, directory: &ServerDirectory) {

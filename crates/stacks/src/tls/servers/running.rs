@@ -169,9 +169,6 @@ fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError>
     if !tokens.all(|token| Some(token) == first) {
         return Err(Impossible::TwoModules.into());
     }
-    if spec.certificates.iter().count() > 1 {
-        (server.kind.check_two)(&server.version)?;
-    }
     (server.kind.check)(server, spec)
 }
 

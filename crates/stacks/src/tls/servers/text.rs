@@ -16,22 +16,17 @@ use crate::tls::servers::worker_user::WorkerUser;
 /// Longest line of a comment.
 const WIDTH: usize = 100;
 
-/// Words as a comment of several lines.
+/// Writes words as a comment of several lines, each no longer than [`WIDTH`] but for longer words.
 pub(crate) fn comment(words: &str) -> String {
-    filled(words, "# ", "# ") + "\n"
-}
-
-/// Words in lines, each no longer than [`WIDTH`] but for words that are longer by themselves, behind these indents.
-pub(crate) fn filled(words: &str, first: &str, others: &str) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let options = textwrap::Options::new(WIDTH)
-        .initial_indent(first)
-        .subsequent_indent(others)
+        .initial_indent("# ")
+        .subsequent_indent("# ")
         .word_separator(textwrap::WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .break_words(false);
-    textwrap::fill(&words.join(" "), options)
+    textwrap::fill(&words.join(" "), options) + "\n"
 }
 
 /// A path that can stand between double quotes in the configuration of Apache, nginx and haproxy.
