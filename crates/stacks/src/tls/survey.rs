@@ -1,4 +1,4 @@
-//! Certificates, versions and key exchanges of a server that runs already, found by some thirty handshakes in which nothing is
+//! Certificates, versions and key exchanges of a server that runs already, found by some 25 handshakes in which nothing is
 //! asked of it.
 
 use std::fmt;
