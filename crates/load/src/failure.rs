@@ -141,7 +141,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// Whether the server knows of it. Failures may become more, and most reach the server.
+    /// Returns whether the server knows of it. Failures may become more, and most reach the server.
     pub(crate) const fn has_reached_the_server(&self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! One request and its answer: HTTP/1.1 with `Connection: close` (RFC 9112).
+//! HTTP/1.1 with `Connection: close` (RFC 9112): a request and its answer.
 
 use crate::failure::{Expectation, Failure, Phase};
 use crate::service::Service;
@@ -7,7 +7,7 @@ use crate::service::Service;
 const LONGEST_HEAD: usize = 16 * 1024;
 /// A body longer than this, in bytes, is refused: the most that keymark's own servers are given to serve.
 const LONGEST_BODY: u64 = 16 * 1024 * 1024;
-/// The same of a body that is kept, until it is checked: services answer with some 2000.
+/// Limit of a body that is kept until it is checked: services answer with some 2000 bytes.
 const LONGEST_KEPT: u64 = 256 * 1024;
 /// More fields than this are refused.
 const MOST_FIELDS: usize = 64;
@@ -46,7 +46,7 @@ fn head(method: &str, host: &str, path: &str) -> String {
 /// End of the body (RFC 9112 §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
-    /// This number of bytes.
+    /// Known number of bytes.
     Known(u64),
     /// The end of the connection.
     UntilClose,
@@ -184,7 +184,8 @@ impl HttpAnswer {
     }
 }
 
-/// Whether it begins with a frame of HTTP/2 (RFC 9113 §4.1): a server's first one is SETTINGS, or GOAWAY where it refuses.
+/// Returns whether it begins with a frame of HTTP/2 (RFC 9113 §4.1): a server's first one is SETTINGS, or GOAWAY
+/// where it refuses.
 fn is_of_http2(head: &[u8]) -> bool {
     matches!(head, [0, _, _, 4 | 7, ..])
 }
@@ -208,7 +209,7 @@ fn body_length(status: u16, fields: &[httparse::Header<'_>]) -> Result<Length, F
     Ok(length)
 }
 
-/// What stands in the chunks of a body (RFC 9112 §7.1.3); none before the last one.
+/// Joins the chunks of a body (RFC 9112 §7.1.3); none before the last one.
 fn joined(body: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     let wrong = || Failure::Http("a chunk without its length".to_owned());
     let (mut whole, mut rest) = (Vec::new(), body);

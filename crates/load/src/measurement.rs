@@ -161,7 +161,7 @@ impl Measurement {
         }
     }
 
-    /// As it is kept, with everything that the server was. What is known of the server beside its answers is left out.
+    /// Returns the load for the record, with the description of the server.
     pub fn record(self, server: BTreeMap<String, String>) -> ServerLoad {
         let (steady, limit) = (self.steady(), self.limit());
         ServerLoad {

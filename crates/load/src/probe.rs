@@ -1,4 +1,4 @@
-//! One transaction with a server or a service, and handshakes after which nothing is asked.
+//! Single transactions with a server or a service, and handshakes after which nothing is requested.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,7 +6,7 @@ use keymark_bench::Transaction;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// So many transactions of all, each as likely as any other: each draws a number, and the smallest are kept (bottom-k,
+/// Sample of transactions, each as likely as any other: each draws a number, and the smallest are kept (bottom-k,
 /// Cohen & Kaplan 2007), so that the samples of several threads can be put together.
 #[derive(Debug)]
 pub(crate) struct Reservoir {

@@ -1,6 +1,6 @@
-//! One load from clients on several machines. Each tells every second as soon as it is over, as a line of JSON; whoever
-//! distributes them notes from whom and when each line came. Put together, histograms are added (never percentiles), and
-//! steady is what all clients load.
+//! Load from clients on several machines. Each reports every second as soon as it is over, as a line of JSON; the
+//! distributor notes from whom and when each line came. Histograms are added (never percentiles), and the steady
+//! state is that of all clients.
 //!
 //! **Clocks** are not compared: a client's load began when its line on second n came, less n + 1 seconds, at the latest. The
 //! earliest of these is taken, since a line may be late and never early.

@@ -24,8 +24,8 @@ const BIN: Duration = Duration::from_millis(1);
 /// The window is cut into so many batches at most.
 const BATCHES: u64 = 20;
 
-/// What counts ends with the first transaction that ends so many mean times before the window does: by Wald's identity the
-/// time to it is without bias, as that to the last one in the window is not (Feller 1971, XI.3).
+/// Transactions at the end of a window that do not count, in mean times: by Wald's identity the time to the first one
+/// of them is without bias, as that to the last one in the window is not (Feller 1971, XI.3).
 const RESERVE: u64 = 3;
 
 /// Completed transactions by when they ended.
@@ -44,7 +44,7 @@ impl Completions {
         self.bins[index] += count;
     }
 
-    /// Those of one second: milliseconds of it, and how many ended then.
+    /// Counts of one second: milliseconds of it, and the number that ended then.
     pub(crate) fn of_second(&self, number: u64) -> Vec<(u16, u32)> {
         let (from, to) = (number * 1000, (number + 1) * 1000);
         let bins = self.bins.iter().copied().take(to as usize);
@@ -52,7 +52,7 @@ impl Completions {
         counted.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// What ended in a window, in batches.
+    /// Computes the steady state of a window, in batches.
     ///
     /// # Errors
     /// If fewer than two did: that would be a rate without a doubt.
@@ -114,7 +114,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// What is left between two times.
+    /// Creates the window between two times.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ pub enum NoSteadyState {
     /// Some users never had a transaction, so that the load was never whole.
     #[error("not every user had a transaction before the load ended; make it longer")]
     NeverSettled,
-    /// What ended, ended at once.
+    /// Transactions ended at once.
     #[error("only one transaction succeeded after the load had settled; make it longer")]
     TooFew,
     /// Nothing succeeded in the window.

@@ -104,7 +104,7 @@ impl Rounds {
         }
     }
 
-    /// LoadSettings of one round of a case.
+    /// Settings of one round of a case.
     fn settings(self, of: &LoadSettings, case: &Case, (round, seed): (u32, u64)) -> LoadSettings {
         LoadSettings {
             load: case.load,
@@ -140,7 +140,7 @@ pub struct Driven {
 /// keymark's own client, as it drives the loads of a run.
 #[derive(Debug, Clone)]
 pub struct Client<'a> {
-    /// LoadSettings of each load, apart from those of its case.
+    /// Settings of each load, apart from those of its case.
     pub settings: LoadSettings,
     /// Source of all times.
     pub clock: &'a dyn Clock,
@@ -197,18 +197,13 @@ impl Client<'_> {
                     break;
                 }
                 let case = &plan.cases[index];
-                let its = under_way.remove(&index).map_or_else(
-                    || {
+                let its = match under_way.remove(&index) {
+                    Some(its) => Ok(its),
+                    None => {
                         observer.preparing(CaseId::at(index), case);
-                        let (server, rounds) = family.begin(case, plan, (self, &mut *watch))?;
-                        Ok(UnderWay {
-                            server,
-                            rounds,
-                            driven: None,
-                        })
-                    },
-                    Ok,
-                );
+                        UnderWay::begin(family, case, plan, (self, &mut *watch))
+                    }
+                };
                 let at = (round, plan.settings.seed.wrapping_add(round.into()));
                 let turned = its.and_then(|mut its| {
                     let goes_on = its.turn(case, at, (self, &mut *watch))?;
@@ -238,7 +233,21 @@ struct UnderWay<'s> {
     driven: Option<Driven>,
 }
 
-impl UnderWay<'_> {
+impl<'s> UnderWay<'s> {
+    fn begin(
+        family: &'s dyn LoadFamily,
+        case: &Case,
+        plan: &Plan,
+        driven_by: (&Client<'_>, &mut dyn Watch),
+    ) -> Result<Self, Error> {
+        let (server, rounds) = family.begin(case, plan, driven_by)?;
+        Ok(Self {
+            server,
+            rounds,
+            driven: None,
+        })
+    }
+
     /// Adds one load to those that there were.
     fn drive(
         &mut self,

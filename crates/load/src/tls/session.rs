@@ -262,8 +262,7 @@ const fn rsa_signatures(weak: Weak) -> &'static str {
     }
 }
 
-/// One TLS connection over a socket that does not block. A step that was blocked is taken again when the socket is
-/// ready.
+/// TLS connection over a socket that does not block. A blocked step is taken again when the socket is ready.
 #[derive(Debug)]
 pub(crate) struct Session {
     stream: SslStream<TcpStream>,

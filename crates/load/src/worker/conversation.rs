@@ -1,4 +1,4 @@
-//! One transaction: connection, handshake, request, answer.
+//! Transaction: connection, handshake, request, answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One thread of the client: an event loop over its connections.
+//! Thread of the client: an event loop over its connections.
 
 mod channel;
 mod conversation;
@@ -372,7 +372,7 @@ impl<'a> Worker<'a> {
 
 const SLOT_BITS: u32 = 32;
 const SLOTS: usize = (1 << SLOT_BITS) - 1;
-/// One bit less than there is room for, so that no connection has the timer's token.
+/// Limit of generations, one bit below the room, so that no connection has the timer's token.
 const GENERATIONS: u32 = u32::MAX >> 1;
 
 const fn token(slot: usize, generation: u32) -> Token {

@@ -14,7 +14,7 @@ use keymark_load::{
 
 use crate::support::users;
 
-/// What it answers.
+/// Answers of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
     Rightly,

@@ -166,8 +166,8 @@ fn since(before: &CallsSoFar, after: &CallsSoFar, handshakes: u64) -> TokenCalls
     }
 }
 
-/// Whether a call belongs to an operation with the private key, from its begin to its end, as in keymark's own
-/// operation.
+/// Returns whether a call belongs to an operation with the private key, from its begin to its end, as in keymark's
+/// own operation.
 fn is_of_operation(traced: Traced) -> bool {
     const AROUND: [Call; 4] = [
         Call::C_SignInit,

@@ -159,7 +159,7 @@ struct LoadedServer {
     key_use: KeyUse,
     /// Handshakes of all loads and drains.
     handshakes: u64,
-    /// One of several servers is killed in the middle.
+    /// Kills a server in the middle of a load.
     is_killed: bool,
     /// Time from the load's start until it was killed.
     killed: Option<Duration>,

@@ -11,7 +11,7 @@ use keymark_stacks::card_holder::OccupiedReader;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
-use keymark_stacks::tls::servers::{InstalledServer, KINDS, Library, SearchPath};
+use keymark_stacks::tls::servers::{CryptoLibrary, InstalledServer, KINDS, SearchPath};
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
@@ -200,7 +200,7 @@ fn servers_as_text(servers: &[Server]) {
     for (stack, found) in servers {
         let said = match found {
             Ok(server) => {
-                let Library { name, version, .. } = &server.library;
+                let CryptoLibrary { name, version, .. } = &server.library;
                 format!("{} {} with {name} {version}", server.name(), server.version)
             }
             Err(error) => format!("not usable: {error}"),

@@ -44,7 +44,7 @@ fn measure(mut run: LoadRun<'_>, services: Services, archive: Option<&PathBuf>) 
     })
 }
 
-/// LoadSettings of a client that gives up after ten seconds.
+/// Settings of a client that gives up after ten seconds.
 fn client(duration: Duration) -> LoadSettings {
     const PATIENCE: Duration = Duration::from_secs(10);
     LoadSettings {

@@ -63,7 +63,7 @@ fn case(
     }
 }
 
-/// LoadSettings of keymark's own client.
+/// Settings of keymark's own client.
 fn client(arguments: &TlsRunArguments, duration: Duration) -> LoadSettings {
     LoadSettings {
         threads: arguments.client_threads,

@@ -45,7 +45,7 @@ struct Complete {
     users: NonZeroU32,
 }
 
-/// TlsSuiteCases of every certificate by every key exchange, arrangement and number of users.
+/// Cases of every certificate by every key exchange, arrangement and number of users.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TlsSuiteCases {

@@ -10,7 +10,7 @@ use crate::installed::Program;
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::ServerError;
-use crate::tls::servers::kind::{Library, ServerKind};
+use crate::tls::servers::kind::{CryptoLibrary, ServerKind};
 use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl;
 use crate::tls::servers::text::{ServerFrame, Tls, quotable};
@@ -94,7 +94,7 @@ fn directory() -> Option<&'static Path> {
     directories.find(|directory| directory.join("mod_ssl.so").is_file())
 }
 
-fn library(kind: &ServerKind, program: &Path) -> Result<Library, Error> {
+fn library(kind: &ServerKind, program: &Path) -> Result<CryptoLibrary, Error> {
     let directory = directory().ok_or_else(|| {
         PROGRAM.missing(format!(
             "{} is installed, but mod_ssl.so is not",
@@ -106,7 +106,7 @@ fn library(kind: &ServerKind, program: &Path) -> Result<Library, Error> {
     if !mpm.is_file() {
         return Err(PROGRAM.missing(format!("there is no {}", mpm.display())));
     }
-    openssl::linked(&directory.join("mod_ssl.so")).map(Library::of_openssl)
+    openssl::linked(&directory.join("mod_ssl.so")).map(CryptoLibrary::of_openssl)
 }
 
 fn configuration(

@@ -12,7 +12,7 @@ use crate::installed::{BroughtBy, Program, Version};
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::{InstalledServer, Library, ServerKind};
+use crate::tls::servers::kind::{CryptoLibrary, InstalledServer, ServerKind};
 use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{ServerFrame, Tls};
@@ -69,11 +69,11 @@ struct CaddyConfig<'c> {
     curves: Vec<&'static str>,
 }
 
-fn library(_: &ServerKind, program: &Path) -> Result<Library, Error> {
+fn library(_: &ServerKind, program: &Path) -> Result<CryptoLibrary, Error> {
     let said = PROGRAM.said(program, &[BUILD])?;
     let version = Version::behind("go\tgo", &said);
     let untold = || PROGRAM.missing("it does not say which Go has built it".to_owned());
-    Ok(Library {
+    Ok(CryptoLibrary {
         name: "go",
         version: version.ok_or_else(untold)?,
         openssl: None,

@@ -31,7 +31,7 @@ pub struct ServerKind {
     /// Its program.
     pub program: Program,
     /// Finds its library of cryptography, if no part of it is missing.
-    pub(crate) library: fn(&Self, &Path) -> Result<Library, Error>,
+    pub(crate) library: fn(&Self, &Path) -> Result<CryptoLibrary, Error>,
     /// Checks whether it supports the request.
     pub(crate) check: fn(&InstalledServer, &ServerSpec) -> Result<(), ServerError>,
     /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
@@ -59,7 +59,7 @@ pub fn kind(name: &str) -> Result<&'static ServerKind, String> {
 
 /// Library of cryptography of a server.
 #[derive(Debug, Clone)]
-pub struct Library {
+pub struct CryptoLibrary {
     /// Its name.
     pub name: &'static str,
     /// Its version.
@@ -68,7 +68,7 @@ pub struct Library {
     pub openssl: Option<OpenSslBuild>,
 }
 
-impl Library {
+impl CryptoLibrary {
     pub(crate) fn of_openssl(openssl: OpenSslBuild) -> Self {
         Self {
             name: "openssl",
@@ -88,7 +88,7 @@ pub struct InstalledServer {
     /// Its version.
     pub version: Version,
     /// Its library of cryptography.
-    pub library: Library,
+    pub library: CryptoLibrary,
 }
 
 impl InstalledServer {

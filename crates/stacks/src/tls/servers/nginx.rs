@@ -8,7 +8,7 @@ use keymark_bench::StackName;
 use crate::installed::Program;
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::kind::{Library, ServerKind};
+use crate::tls::servers::kind::{CryptoLibrary, ServerKind};
 use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl;
 use crate::tls::servers::text::{ServerFrame, Tls};
@@ -20,7 +20,7 @@ pub(crate) const KIND: ServerKind = ServerKind {
         version: &[("-v", "nginx/")],
         ..Program::of_package("nginx", &["nginx"], "nginx")
     },
-    library: |_, program| openssl::linked(program).map(Library::of_openssl),
+    library: |_, program| openssl::linked(program).map(CryptoLibrary::of_openssl),
     check: openssl::check,
     configuration: |_, tls, frame| {
         let configuration = NginxConfig { tls, frame };

@@ -1,5 +1,5 @@
-//! What stands in the configuration of servers: keymark's own ones, and the same for administrators. One template a kind of
-//! server (`templates/`) is for both; a comment in it is what an administrator has to know of the line below.
+//! Texts of configurations of keymark's own servers and of administrators. One template per kind of server (`templates/`) is for
+//! both; a comment in it is for the administrator, on the line below.
 //!
 //! Sessions are off. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
 

@@ -1,4 +1,4 @@
-//! Who a server's workers are: where root starts it, a user with no rights, and what that one may enter.
+//! User of a server's workers: where root starts it, a user without rights, and the directories that this one may enter.
 //!
 //! libp11 and pkcs11-provider load the module again in each worker, so a temporary token lets that group use its
 //! files, except its PIN.
