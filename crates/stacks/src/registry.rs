@@ -145,13 +145,13 @@ mod tests {
             ),
             (
                 "apache",
-                r#"{"tls":"tls1.2","kex":"rsa","arrangement":"2 servers least-connections"}"#,
+                r#"{"tls":"tls1.2","kex":"rsa","servers":"2","balance":"least-connections"}"#,
                 None,
             ),
             (
                 "apache",
-                r#"{"tls":"tls1.2","kex":"rsa","arrangement":"a heap"}"#,
-                Some("unknown arrangement of servers 'a heap'"),
+                r#"{"tls":"tls1.2","kex":"rsa","servers":"a heap"}"#,
+                Some("unknown number of servers 'a heap'"),
             ),
         ] {
             let found = check(&case(stack, parameters)).err();

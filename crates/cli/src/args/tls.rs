@@ -258,7 +258,7 @@ pub struct TlsSuiteArguments {
 /// `keymark tls check`
 #[derive(Debug, Args)]
 pub struct TlsCheckArguments {
-    /// The server; it gets some 30 handshakes and no requests
+    /// The server; it gets some 25 handshakes and no requests
     #[arg(value_name = "HOST:PORT")]
     pub address: Address,
     /// Its name in the handshake [default: the host]

@@ -36,7 +36,8 @@ use crate::archive;
 use crate::args::{ArchiveCommand, Arguments, Command};
 use crate::exit::{Exit, Failure};
 
-type Outcome = Result<Exit, Failure>;
+/// What a command yields.
+pub(crate) type Outcome = Result<Exit, Failure>;
 
 /// Carries out the command.
 pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {

@@ -17,7 +17,7 @@ use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use super::{Checker, Seen, Weak};
 
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::failure::{Expectation, Failure, Phase};
 use crate::protocol::{Alert, CipherSuite, SuiteExchange};
 use crate::target::{Certificate, ClientOffer};
@@ -48,15 +48,19 @@ pub(crate) enum Stop {
 #[derive(Debug)]
 pub(crate) struct Connector {
     context: SslContext,
-    /// For `server_name`, which takes no address (RFC 6066 §3).
+    /// Name in `server_name`, which takes no address (RFC 6066 §3).
     name: Option<String>,
     wanted: Option<KeyExchange>,
 }
 
 impl Connector {
-    pub(crate) fn new(server_name: &str, offer: &ClientOffer, weak: Weak) -> Result<Self, Error> {
+    pub(crate) fn new(
+        server_name: &str,
+        offer: &ClientOffer,
+        weak: Weak,
+    ) -> Result<Self, LoadError> {
         let cannot =
-            |what: &str, error: &ErrorStack| Error::Unsupported(format!("{what} ({error})"));
+            |what: &str, error: &ErrorStack| LoadError::Unsupported(format!("{what} ({error})"));
         let mut builder = SslContextBuilder::new(SslMethod::tls_client())
             .map_err(|error| cannot("a context", &error))?;
         settle(&mut builder, weak);
@@ -141,7 +145,7 @@ fn offer_ciphers(builder: &mut SslContextBuilder, offer: &ClientOffer) -> Result
     builder.set_cipher_list(&format!("{list}:!aNULL:!PSK:!SRP"))
 }
 
-/// In OpenSSL's cipher strings: which certificates go with the suites.
+/// Restriction of OpenSSL's cipher strings to suites for a certificate.
 fn signer(certificate: Certificate) -> &'static str {
     let family = match certificate {
         Certificate::Key(algorithm) => algorithm.family(),
@@ -201,7 +205,7 @@ fn curves_of_certificate(version: TlsVersion, certificate: Certificate) -> &'sta
     }
 }
 
-/// Of a key that is not RSA, as OpenSSL calls it.
+/// Signature algorithms for keys other than RSA, by OpenSSL's names.
 const SIGNATURES: [(Family, &str); 11] = [
     (Family::Weierstrass(Curve::NistP256), ECDSA),
     (Family::Weierstrass(Curve::NistP384), ECDSA),
@@ -229,7 +233,7 @@ const ECDSA: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512";
 const CURVE: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448";
 
 /// Signature algorithms for a certificate; none where OpenSSL's own list is offered.
-fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static str>, Error> {
+fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static str>, LoadError> {
     let algorithm = match certificate {
         Certificate::Key(algorithm) => algorithm,
         Certificate::Rsa => return Ok(Some(rsa_signatures(weak))),
@@ -241,7 +245,7 @@ fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static st
         return Ok(Some(rsa_signatures(weak)));
     }
     let known = SIGNATURES.iter().find(|(known, _)| *known == family);
-    let unknown = || Error::Unsupported(format!("certificates with {}", algorithm.name()));
+    let unknown = || LoadError::Unsupported(format!("certificates with {}", algorithm.name()));
     known
         .map(|(_, signatures)| Some(*signatures))
         .ok_or_else(unknown)
@@ -258,8 +262,7 @@ const fn rsa_signatures(weak: Weak) -> &'static str {
     }
 }
 
-/// One TLS connection over a socket that does not block. A step that was blocked is taken again when the socket is
-/// ready.
+/// TLS connection over a socket that does not block. A blocked step is taken again when the socket is ready.
 #[derive(Debug)]
 pub(crate) struct Session {
     stream: SslStream<TcpStream>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keymark_bench::{Clock, MonotonicClock};
 use keymark_load::{
-    Alert, Certificate, CipherSuite, ClientOffer, Error, Expectation, Failure, Fingerprint,
+    Alert, Certificate, CipherSuite, ClientOffer, Expectation, Failure, Fingerprint, LoadError,
     Negotiated, Phase, Target, Timeouts, Weak, handshake, probe,
 };
 use keymark_load::{KeyExchange, TlsVersion};
@@ -252,7 +252,7 @@ fn a_server_that_drips_is_left_at_the_limit() {
     let ended = handshake((address, "localhost"), &offer, (&clock, until));
     assert!(matches!(
         ended,
-        Err(Error::Transaction(Failure::HandshakeTimeout))
+        Err(LoadError::Transaction(Failure::HandshakeTimeout))
     ));
     server.join().unwrap();
 }

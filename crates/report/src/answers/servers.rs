@@ -207,17 +207,24 @@ fn relative(analysis: &Analysis, rates: &Rates) -> Option<Statement> {
 
 /// What one has that the other has not.
 fn besides(case: &Case, other: &Case) -> String {
-    let pairs = case.parameters.pairs();
-    let own = pairs.filter(|(name, word)| other.parameters.get(name) != Some(*word));
-    let words: Vec<&str> = own.map(|(_, word)| word).collect();
-    if words.is_empty() {
-        return "one certificate".to_owned();
+    let words: Vec<String> = case
+        .parameters
+        .pairs()
+        .filter(|(name, word)| other.parameters.get(name) != Some(*word))
+        .map(|(name, word)| match name {
+            "second-certificate" => format!("a second certificate ({word})"),
+            "servers" => format!("{word} servers"),
+            _ => word.to_owned(),
+        })
+        .collect();
+    if !words.is_empty() {
+        return words.join(" ");
     }
-    let words = words.join(" ");
-    match words.strip_prefix("beside ") {
-        Some(second) => format!("a second certificate ({second})"),
-        None => words,
-    }
+    let alone = match other.parameters.get("servers") {
+        Some(_) => "one server",
+        None => "one certificate",
+    };
+    alone.to_owned()
 }
 
 /// What a second certificate would bring where both kinds were measured by themselves.

@@ -13,7 +13,7 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{Configuration, OpenSsl, OpenSslWay};
+use super::{OpenSsl, OpenSslWay, OpensslConfig};
 use crate::program;
 use crate::programs::{RefusedPins, write_private};
 use crate::templates::{Comments, written};
@@ -106,7 +106,7 @@ impl OpenSslKey {
             )
         })?;
         let loadable = openssl.build.get(token_way)?;
-        let configuration = Configuration {
+        let configuration = OpensslConfig {
             way: token_way,
             loadable: plain(&loadable)?,
             module,

@@ -144,7 +144,7 @@ fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str
 /// OpenSSL's configuration, which `OPENSSL_CONF` names. Its paths have no letters that mean something there.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "openssl.cnf", escape = "none")]
-pub(crate) struct Configuration<'p> {
+pub(crate) struct OpensslConfig<'p> {
     pub(crate) way: TokenWay,
     /// The engine's or provider's file.
     pub(crate) loadable: &'p str,

@@ -11,10 +11,10 @@ use keymark_stores::store::unsupported;
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 
-use super::running::Running;
+use super::running::RunningService;
 use super::signers::{Certified, failed};
 use super::timestamp::Timestamps;
-use super::{Found, RFC3161, ServiceKind, StartContext};
+use super::{InstalledService, RFC3161, ServiceKind, StartContext};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::tls::servers::{Purpose, private_key};
@@ -34,7 +34,11 @@ pub(super) const KIND: ServiceKind = ServiceKind {
     start,
 };
 
-fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
+fn start(
+    found: &InstalledService,
+    case: &Case,
+    means: &StartContext<'_>,
+) -> Result<RunningService, Error> {
     let store = means.keys.store();
     let Access::KeyFile(file) = store.access(&store.key(case.capability())?)? else {
         return Err(unsupported("timestamp-authority", case.capability()));
@@ -49,7 +53,7 @@ fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running
         Certified::by_new_authority(case.algorithm, public, Purpose::Timestamping)?;
     let exchange = Arc::new(Timestamps(signers));
     let service = Service::post("/api/v1/timestamp", CONTENT_TYPE, exchange);
-    let mut running = Running::start("timestamp-authority", service, |directory, port| {
+    let mut running = RunningService::start("timestamp-authority", service, |directory, port| {
         let named = |name: &str| directory.private.path().join(name);
         let (key, certificates) = (named("key.pem"), named("chain.pem"));
         write_private(&key, &pem)?;

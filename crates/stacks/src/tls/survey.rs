@@ -1,4 +1,4 @@
-//! Certificates, versions and key exchanges of a server that runs already, found by some thirty handshakes in which nothing is
+//! Certificates, versions and key exchanges of a server that runs already, found by some 25 handshakes in which nothing is
 //! asked of it.
 
 use std::fmt;
@@ -6,7 +6,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use keymark_bench::{Algorithm, Clock, Error, Family, MonotonicClock, Timestamp};
-use keymark_load::{Certificate, ClientOffer, Failure, KeyExchange, Shaken, TlsVersion, handshake};
+use keymark_load::{
+    Certificate, ClientOffer, Failure, KeyExchange, LoadError, Shaken, TlsVersion, handshake,
+};
 
 use super::Address;
 
@@ -84,9 +86,9 @@ pub struct ClientResult {
 pub struct ExchangeResult {
     /// The key exchange.
     pub key_exchange: KeyExchange,
-    /// With TLS 1.2; none where the server refuses it.
+    /// Key in TLS 1.2; none where the server refuses it.
     pub tls12: Option<ShownKey>,
-    /// With TLS 1.3; none where the server refuses it.
+    /// Key in TLS 1.3; none where the server refuses it.
     pub tls13: Option<ShownKey>,
 }
 
@@ -108,7 +110,7 @@ pub enum Advice {
 /// Offers of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
-    /// One result for each kind of client.
+    /// Results of all kinds of clients.
     pub clients: Vec<ClientResult>,
     /// Every key exchange that keymark knows, as far as OpenSSL can offer it.
     pub exchanges: Vec<ExchangeResult>,
@@ -160,8 +162,11 @@ impl Survey {
     /// Keys of all certificates, with repetitions.
     pub fn keys(&self) -> impl Iterator<Item = ShownKey> {
         let clients = ClientKind::ALL.into_iter().filter_map(|one| self.key(one));
-        let exchanges = self.exchanges.iter();
-        clients.chain(exchanges.flat_map(|one| [one.tls12, one.tls13].into_iter().flatten()))
+        clients.chain(
+            self.exchanges
+                .iter()
+                .flat_map(|one| [one.tls12, one.tls13].into_iter().flatten()),
+        )
     }
 
     /// Verdict on the certificates.
@@ -197,7 +202,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn survey(&self) -> Result<Survey, keymark_load::Error> {
+    fn survey(&self) -> Result<Survey, LoadError> {
         let mut clients = Vec::new();
         for client in ClientKind::ALL {
             let result = self.shake(&client.offer())?;
@@ -219,7 +224,7 @@ impl Asker<'_> {
         &self,
         version: TlsVersion,
         key_exchange: KeyExchange,
-    ) -> Result<Option<ShownKey>, keymark_load::Error> {
+    ) -> Result<Option<ShownKey>, LoadError> {
         let has_it = match version {
             TlsVersion::V1_2 => !key_exchange.is_hybrid(),
             TlsVersion::V1_3 => key_exchange != KeyExchange::Rsa,
@@ -237,16 +242,16 @@ impl Asker<'_> {
         Ok(taken.map(|shaken| ShownKey(shaken.key())))
     }
 
-    /// One handshake, which the server may refuse.
-    fn shake(&self, offer: &ClientOffer) -> Result<Result<Shaken, Failure>, keymark_load::Error> {
+    /// Makes one handshake, which the server may refuse.
+    fn shake(&self, offer: &ClientOffer) -> Result<Result<Shaken, Failure>, LoadError> {
         let place = (self.place, self.server_name);
         match handshake(place, offer, (self.clock, self.until)) {
             Ok(shaken) => Ok(Ok(shaken)),
-            Err(keymark_load::Error::Transaction(failure)) if self.clock.now() < self.until => {
+            Err(LoadError::Transaction(failure)) if self.clock.now() < self.until => {
                 Ok(Err(failure))
             }
             // This client cannot offer it.
-            Err(keymark_load::Error::Unsupported(what)) => Ok(Err(Failure::Tls(what))),
+            Err(LoadError::Unsupported(what)) => Ok(Err(Failure::Tls(what))),
             Err(error) => Err(error),
         }
     }

@@ -11,7 +11,7 @@ use keymark_stacks::card_holder::OccupiedReader;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
-use keymark_stacks::tls::servers::{Installed, KINDS, Library, SearchPath};
+use keymark_stacks::tls::servers::{CryptoLibrary, InstalledServer, KINDS, SearchPath};
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
@@ -182,12 +182,12 @@ fn visited_as_json(visited: &Visited) {
 }
 
 /// A kind of TLS server, and what of it is installed.
-type Server = (StackName, Result<Installed, Error>);
+type Server = (StackName, Result<InstalledServer, Error>);
 
 /// Returns the servers that `keymark tls` can start.
 fn servers() -> Vec<Server> {
     let kinds = KINDS.into_iter().filter(|_| cfg!(feature = "tokens"));
-    let found = |kind| Installed::find(kind, &SearchPath::usual());
+    let found = |kind| InstalledServer::find(kind, &SearchPath::usual());
     kinds.map(|kind| (kind.stack, found(kind))).collect()
 }
 
@@ -200,7 +200,7 @@ fn servers_as_text(servers: &[Server]) {
     for (stack, found) in servers {
         let said = match found {
             Ok(server) => {
-                let Library { name, version, .. } = &server.library;
+                let CryptoLibrary { name, version, .. } = &server.library;
                 format!("{} {} with {name} {version}", server.name(), server.version)
             }
             Err(error) => format!("not usable: {error}"),

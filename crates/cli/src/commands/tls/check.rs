@@ -1,6 +1,6 @@
 //! `keymark tls check`
 
-use keymark_stacks::tls::survey::{Advice, ClientKind, Survey};
+use keymark_stacks::tls::survey::{Advice, ClientKind, ShownKey, Survey};
 
 use super::super::Outcome;
 use crate::args::TlsCheckArguments;
@@ -36,40 +36,36 @@ pub(super) fn run(arguments: &TlsCheckArguments) -> Outcome {
         output::line(&format!("{name:<30}  {tls12:<10}  {tls13}"));
     }
     Ok(match advice {
-        Advice::Nothing => Exit::Fine,
-        Advice::AddEcdsa | Advice::AddRsa | Advice::PreferEcdsa | Advice::ModernOnly => {
-            Exit::Failed
-        }
+        Advice::Nothing | Advice::ModernOnly => Exit::Fine,
+        Advice::AddEcdsa | Advice::AddRsa | Advice::PreferEcdsa => Exit::Failed,
     })
 }
 
 fn verdict(survey: &Survey, advice: Advice) -> String {
-    let key = |client| {
-        survey
-            .key(client)
-            .map_or("no".to_owned(), |key| key.to_string())
-    };
-    let (old, modern) = (key(ClientKind::Old), key(ClientKind::Modern));
+    let named = |key: Option<ShownKey>| key.map_or("none".to_owned(), |key| key.to_string());
+    let [old, middle, modern] =
+        [ClientKind::Old, ClientKind::Middle, ClientKind::Modern].map(|client| survey.key(client));
+    let (old, newest) = (named(old), named(modern.or(middle)));
     match advice {
         Advice::Nothing => format!(
-            "Nothing to do: the server has two certificates. Old clients get {old}, modern clients {modern}."
+            "Nothing to do: the server has two certificates. Old clients get {old}, modern clients {newest}."
         ),
         Advice::AddEcdsa => format!(
-            "Add an ECDSA certificate, such as nistp256. Modern clients get {modern} now, and old clients would keep it. \
+            "Add an ECDSA certificate, such as nistp256. Modern clients get {newest} now, and old clients would keep it. \
              'keymark tls suite dual' measures what two certificates save."
         ),
         Advice::AddRsa => {
             "Add an RSA certificate if you have old clients: they are refused.".to_owned()
         }
         Advice::PreferEcdsa => {
-            let middle = key(ClientKind::Middle);
+            let (middle, modern) = (named(middle), named(modern));
             format!(
                 "Put ECDSA before RSA in the server's cipher string: it has both certificates, but clients that support both \
                  get {middle} with TLS 1.2 and {modern} with TLS 1.3."
             )
         }
         Advice::ModernOnly => format!(
-            "Nothing to add: the server accepts TLS 1.3 only. Clients get {modern}, and old clients cannot connect with any certificate."
+            "Nothing to add: the server accepts TLS 1.3 only. Clients get {newest}, and old clients cannot connect with any certificate."
         ),
     }
 }

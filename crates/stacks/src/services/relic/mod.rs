@@ -19,9 +19,9 @@ use openssl::sha::sha256;
 use openssl::x509::X509;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
-use super::running::Running;
+use super::running::RunningService;
 use super::signers::{Certified, failed};
-use super::{Found, RELIC, ServiceKind, StartContext};
+use super::{InstalledService, RELIC, ServiceKind, StartContext};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -44,7 +44,7 @@ const PATH: &str = "/sign?key=keymark&filename=program.exe&sigtype=pe-coff";
 
 #[derive(Template)]
 #[template(path = "relic.yml", escape = "none")]
-struct Configuration<'c> {
+struct RelicConfig<'c> {
     port: u16,
     /// SHA-256 of its public key.
     client: &'c str,
@@ -52,12 +52,12 @@ struct Configuration<'c> {
     access: &'c KeyAccess,
 }
 
-/// How relic gets at a key.
+/// Access of relic to a key.
 enum KeyAccess {
-    /// In PEM.
+    /// A key in PEM.
     File(Vec<u8>),
     Token(Box<ProgramKey>),
-    /// By the scdaemon that listens there.
+    /// A card, by the socket of its scdaemon.
     Card(PathBuf, Pin),
 }
 
@@ -83,14 +83,14 @@ impl KeyAccess {
 }
 
 /// The key's certificates, and the check of what it signs.
-struct Certificates {
+struct RelicCertificates {
     exchange: Arc<dyn Exchange>,
     chain: Vec<u8>,
     /// Any client's certificate will do.
     authority: X509,
 }
 
-impl Certificates {
+impl RelicCertificates {
     fn of(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Self, Error> {
         let public = means.keys.store().public_key(key)?.spki_der();
         let public = public.and_then(|der| PKey::public_key_from_der(&der));
@@ -128,7 +128,11 @@ impl Certificates {
     }
 }
 
-fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
+fn start(
+    found: &InstalledService,
+    case: &Case,
+    means: &StartContext<'_>,
+) -> Result<RunningService, Error> {
     let capability = case.capability();
     if !is_known_to_programs(case.algorithm.family()) {
         return Err(unsupported("relic", capability));
@@ -144,13 +148,13 @@ fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running
         ));
     }
     let access = KeyAccess::of(case, means, access)?;
-    let certificates = Certificates::of(case, means, &key)?;
+    let certificates = RelicCertificates::of(case, means, &key)?;
     let client = certificates.client()?;
     let service = certificates.service()?;
-    let mut running = Running::start("relic", service, |directory, port| {
+    let mut running = RunningService::start("relic", service, |directory, port| {
         let place = directory.private.path();
         write_private(&place.join("chain.pem"), &certificates.chain)?;
-        let configuration = Configuration {
+        let configuration = RelicConfig {
             port,
             client: &client,
             directory: place.display(),

@@ -34,7 +34,7 @@ pub use certificate::{Authority, Purpose};
 pub use error::{Impossible, ServerError};
 pub use identity::{Certificates, Identity};
 pub use keymark_load::Weak;
-pub use kind::{Installed, KINDS, Library, ServerKind, kind};
+pub use kind::{CryptoLibrary, InstalledServer, KINDS, ServerKind, kind};
 pub(crate) use openssl::too_new;
 pub use running::{RunningServer, Served};
 pub use spec::{Capacity, DhParameters, Handshakes, ServerSpec};

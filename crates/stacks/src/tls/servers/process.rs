@@ -17,23 +17,23 @@ use nix::sys::signal::Signal;
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::FDTarget;
 
-/// How long processes are given to end by themselves.
+/// Time for processes to end by themselves.
 const GRACE: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(5);
 
 /// A master and its workers. They end with the value.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct ServerProcesses {
     child: Child,
-    /// None when it had ended before it was looked at.
+    /// The master; none when it had ended before it was looked at.
     master: Option<Process>,
-    /// Those that were seen, since a worker without its master is nobody's child.
+    /// Processes that were seen, since a worker without its master is nobody's child.
     seen: Mutex<Vec<Process>>,
     /// Ends what is left, also when keymark is killed.
     watchdog: Watchdog,
 }
 
-impl Running {
+impl ServerProcesses {
     /// Starts the command; what it says goes to `log`.
     pub(crate) fn start(
         command: &mut Command,
@@ -82,7 +82,7 @@ impl Running {
         seen.clone()
     }
 
-    /// How it has ended, if it has.
+    /// Status of a master that has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -92,7 +92,7 @@ impl Running {
         self.child.id()
     }
 
-    /// What all of them have spent, children that have ended and were waited for included.
+    /// Processor time of all processes, including finished children that were waited for.
     pub(crate) fn processor_time(&self) -> Duration {
         // One that has ended meanwhile is in its parent's account.
         self.look().into_iter().filter_map(Process::spent).sum()
@@ -121,7 +121,7 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// Until none of them lives, or their time is up.
+    /// Waits until all processes have ended, or their time is up.
     fn await_end_of(&mut self, processes: &mut Vec<Process>) {
         let clock = MonotonicClock::new();
         let deadline = clock.now().after(GRACE);
@@ -136,7 +136,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ServerProcesses {
     fn drop(&mut self) {
         self.stop();
     }
@@ -156,7 +156,7 @@ pub(crate) fn connections(port: u16) -> usize {
     open.count()
 }
 
-/// Whether the process itself listens at that port of 127.0.0.1.
+/// Returns whether the process itself listens at that port of 127.0.0.1.
 pub(crate) fn listens(number: u32, port: u16) -> bool {
     let sockets = at(port).filter(|entry| entry.state == TcpState::Listen);
     let sockets: Vec<u64> = sockets.map(|entry| entry.inode).collect();
@@ -175,10 +175,10 @@ mod tests {
 
     use super::*;
 
-    fn shell(script: &str, directory: &Path) -> Running {
+    fn shell(script: &str, directory: &Path) -> ServerProcesses {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).stdin(Stdio::null());
-        Running::start(&mut command, directory, &directory.join("log")).unwrap()
+        ServerProcesses::start(&mut command, directory, &directory.join("log")).unwrap()
     }
 
     #[test]
