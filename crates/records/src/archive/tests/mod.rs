@@ -47,7 +47,7 @@ macro_rules! with_either {
                 let name = format!("archive{number}");
                 server.psql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
                 let mut archive = Archive::open(&server.address("owner", &name)).unwrap();
-                archive.tell(Identity::Told, Vec::new);
+                archive.set_identity(Identity::Kept, Vec::new);
                 test(&mut archive);
             }
         }
@@ -56,12 +56,9 @@ macro_rules! with_either {
 use with_either;
 
 impl Archive {
-    /// The file, for what only SQLite has.
-    fn sqlite(&self) -> &Connection {
-        match &self.database {
-            Database::Sqlite(connection) => connection,
-            Database::Postgres(_) => panic!("a server"),
-        }
+    /// Connects another program to the file.
+    fn sqlite(&self) -> Connection {
+        Connection::open(&self.path).unwrap()
     }
 }
 
@@ -382,12 +379,7 @@ fn the_view_of_latencies_says_what_each_sample_is_of() {
                       || coalesce(rate, '-') || ' ' || coalesce(think_s, '-') || ' '
                       || coalesce(parameters ->> 'protection', '-')
                FROM latency WHERE latency_s > 0 GROUP BY \"case\" ORDER BY \"case\"";
-    let mut asked = archive.sqlite().prepare(ask).unwrap();
-    let lines: Vec<String> = asked
-        .query_map((), |row| row.get(0))
-        .unwrap()
-        .collect::<rusqlite::Result<_>>()
-        .unwrap();
+    let lines: Vec<String> = archive.database.rows(ask, &[], |row| row.get(0)).unwrap();
     let of = |case: usize| {
         let blocks = &whole.cases[case].blocks;
         blocks

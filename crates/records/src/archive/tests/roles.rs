@@ -34,7 +34,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
     };
     let whole = of_somebody();
     let mut jane = open("jane");
-    jane.tell(Identity::Told, names);
+    jane.set_identity(Identity::Kept, names);
     let mut writer = jane.begin(&head(&whole)).unwrap();
     replay(&mut writer, &whole);
     writer.finish(whole.state).unwrap();
@@ -42,7 +42,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
         id: RunId("hidden".to_owned()),
         ..whole.clone()
     };
-    jane.tell(Identity::Hidden, names);
+    jane.set_identity(Identity::Hidden, names);
     jane.insert(&hidden).unwrap();
     let loaded =
         |archive: &Archive, run: &Record| archive.load(&RunSelector::Id(run.id.0.clone())).unwrap();
@@ -213,7 +213,7 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
     };
     for role in ["jane", "john"] {
         let mut archive = Archive::open(&server.address(role, "keymark")).unwrap();
-        archive.tell(Identity::Told, Vec::new);
+        archive.set_identity(Identity::Kept, Vec::new);
         archive.insert(&whole(role)).unwrap();
     }
     for role in ["jane", "john"] {
@@ -238,7 +238,7 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
         assert_eq!(server.psql_as(role, "keymark", &read).as_deref(), Some("0"));
         // The other's is there as it was, and the own one again.
         let mut archive = Archive::open(&server.address(role, "keymark")).unwrap();
-        archive.tell(Identity::Told, Vec::new);
+        archive.set_identity(Identity::Kept, Vec::new);
         archive.insert(&whole(role)).unwrap();
     }
     for role in ["jane", "john"] {
