@@ -8,8 +8,10 @@ use nix::unistd::{Uid, User};
 /// Returns the names of this machine and its user that the system knows.
 pub(crate) fn of_this_machine() -> Vec<Personal> {
     let variables = |names: &[&str]| -> Vec<String> {
-        let names = names.iter();
-        names.filter_map(|name| std::env::var(name).ok()).collect()
+        names
+            .iter()
+            .filter_map(|name| std::env::var(name).ok())
+            .collect()
     };
     let mut hosts = variables(&["HOSTNAME"]);
     for file in [

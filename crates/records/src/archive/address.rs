@@ -226,9 +226,10 @@ fn secured(
 }
 
 fn settings<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Settings {
-    let pairs = pairs.into_iter();
-    let trimmed = pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
-    trimmed.collect()
+    pairs
+        .into_iter()
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .collect()
 }
 
 /// Takes the options out of an address that tokio-postgres does not know.

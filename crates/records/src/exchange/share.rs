@@ -270,8 +270,11 @@ impl Cleaner {
 
     /// Replaces the names of load generators by numbers.
     fn clients(&mut self, record: &mut Record) {
-        let loads = record.cases.iter_mut();
-        for load in loads.filter_map(|case| case.server_load.as_mut()) {
+        for load in record
+            .cases
+            .iter_mut()
+            .filter_map(|case| case.server_load.as_mut())
+        {
             let is_number = |name: &String| {
                 let number = name.strip_prefix(CLIENT);
                 number.is_some_and(|number| number.parse::<u32>().is_ok())

@@ -81,8 +81,10 @@ pub(super) fn junit(of: &str, cases: &[Measured]) -> askama::Result<String> {
 impl Suite<'_> {
     fn counts(&self) -> String {
         let failures = self.cases.iter().filter(|case| case.failure.is_some());
-        let skipped = self.cases.iter();
-        let skipped = skipped.filter(|case| case.failure.is_none() && case.mean.is_none());
+        let skipped = self
+            .cases
+            .iter()
+            .filter(|case| case.failure.is_none() && case.mean.is_none());
         format!(
             " tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
             self.cases.len(),

@@ -81,26 +81,3 @@ fn a_changed_run_is_named(archive: &mut Archive) {
     }
     assert_eq!(archive.runs().unwrap().len(), CHANGES.len());
 }
-
-#[test]
-fn a_row_that_makes_no_sense_hides_no_other_run() {
-    let (_directory, mut archive) = super::archive();
-    for (second, id) in (1..).zip(["a", "b", "c"]) {
-        archive
-            .insert(&started(id, second, RunState::Finished))
-            .unwrap();
-    }
-    let odd = "PRAGMA ignore_check_constraints = true; UPDATE run SET state = 'odd' WHERE id = 'b'";
-    archive.sqlite().execute_batch(odd).unwrap();
-    let ids: Vec<String> = archive
-        .runs()
-        .unwrap()
-        .into_iter()
-        .map(|run| run.id.0)
-        .collect();
-    assert_eq!(ids, ["c", "a"]);
-    let [refused] = &archive.unreadable()[..] else {
-        panic!("{:?}", archive.unreadable())
-    };
-    keymark_testkit::assert_says(refused, ["run b of archive", "others can be read"]);
-}

@@ -78,7 +78,7 @@ fn only(archive: &Archive) -> Record {
     archive.load(&RunSelector::Last(0)).unwrap()
 }
 
-/// What the runner would report of the record.
+/// Reports the record to the writer as a runner does.
 fn replay(writer: &mut RunWriter<'_>, record: &Record) {
     let ids = || (0..).map(CaseId).zip(&record.cases);
     writer.measuring(&record.harness.unwrap(), record.cases.len());
@@ -131,8 +131,9 @@ fn a_killed_run_keeps_every_finished_block() {
 /// A run that says whose it is. What was measured on a server is written down when it is over.
 fn of_somebody() -> Record {
     let mut record = telling();
-    let cases = record.cases.iter_mut();
-    cases
+    record
+        .cases
+        .iter_mut()
         .filter(|case| case.server_load.is_some())
         .for_each(|case| case.ending = Some(Stopped::RuleMet.into()));
     record
@@ -184,7 +185,6 @@ fn an_import_that_was_broken_off_is_completed_by_the_next(archive: &mut Archive)
     assert!(matches!(error, ArchiveError::Exists { .. }), "{error:?}");
 }
 
-/// One case is over, another is under way, the harness is known.
 fn a_run_that_was_broken_off_is_completed_from_its_copy(archive: &mut Archive) {
     let whole = record("a");
     let mut writer = archive.begin(&head(&whole)).unwrap();
@@ -368,7 +368,7 @@ fn any_record_survives_the_archive(archive: &mut Archive) {
     });
 }
 
-/// What the head of 1.sql and docs/output.md tell people to ask.
+/// Runs the query of `1.sql` and docs/output.md.
 #[test]
 fn the_view_of_latencies_says_what_each_sample_is_of() {
     let (_directory, mut archive) = archive();

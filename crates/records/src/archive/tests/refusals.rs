@@ -33,7 +33,7 @@ fn a_full_disk_ends_the_writing_but_not_the_run() {
     assert_eq!(kept.cases[0].blocks, [block(0, &[1])]);
 }
 
-/// As another keymark that writes.
+/// Locks the archive like another keymark.
 fn locked(archive: &Archive) -> Connection {
     let other = Connection::open(archive.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

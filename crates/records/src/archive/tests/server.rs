@@ -1,4 +1,4 @@
-//! What only a server has: many writers, roles, TLS, a connection that is lost, a disk that is full, tables that others change.
+//! Properties of servers only: many writers, TLS, lost connections, full disks.
 
 use std::path::Path;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use keymark_testkit::postgresql::Server;
 
 use super::super::*;
-use super::{archive as file, of_somebody, only, replay};
+use super::{of_somebody, only, replay};
 use keymark_bench::case::CaseId;
 use keymark_bench::record::{Record, RunId, RunState};
 use keymark_bench::runner::Observer;
@@ -94,7 +94,7 @@ fn under_way<'a>(unsent: &'a mut Unsent, archive: &'a mut Archive) -> UnderWay<'
     }
 }
 
-/// What push does.
+/// Sends all unsent runs like `keymark archive push`.
 fn push(place: &Path) -> usize {
     let mut sent = 0;
     for unsent in Unsent::all(place).unwrap() {
@@ -183,36 +183,6 @@ fn a_full_disk_of_the_server_loses_nothing() {
     assert_eq!(whole.state, RunState::Unfinished, "nobody ended it");
     assert_eq!(whole.cases[0].blocks[1].samples.len(), 50_000);
     assert_eq!(server.psql("keymark", TORN).as_deref(), Some("0"));
-}
-
-#[test]
-fn a_copy_there_and_back_is_the_same_byte_by_byte() {
-    let server = Server::start();
-    let mut there = owned(&server);
-    there.set_identity(Identity::Kept, Vec::new);
-    let ((_first, mut first), (_second, mut second)) = (file(), file());
-    let text = |archive: &Archive| {
-        let runs = archive.runs().unwrap().into_iter();
-        let record = |id: RunId| archive.load(&RunSelector::Id(id.0)).unwrap();
-        let text = |run: RunLine| serde_json::to_string(&record(run.id)).unwrap();
-        runs.map(text).collect::<Vec<_>>()
-    };
-    for record in [of_somebody(), record("mixed"), record("another")] {
-        first.insert(&record).unwrap();
-    }
-    let copy = |from: &Archive, to: &mut Archive| {
-        for run in from.runs().unwrap() {
-            to.insert(&from.load(&RunSelector::Id(run.id.0)).unwrap())
-                .unwrap();
-        }
-    };
-    copy(&first, &mut there);
-    copy(&there, &mut second);
-    assert_eq!(text(&first).len(), 3);
-    assert_eq!(text(&there), text(&first));
-    assert_eq!(text(&second), text(&first));
-    let between = |archive: &Archive| archive.between_runs(&[&record("mixed")], &[]).unwrap();
-    assert_eq!(between(&there), between(&first));
 }
 
 #[test]

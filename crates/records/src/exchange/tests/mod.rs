@@ -215,7 +215,7 @@ fn the_content_decides_what_a_file_is() {
     ));
 }
 
-/// Of everything in it.
+/// Lists JSON pointers to all values.
 fn pointers(value: &Value, at: String, into: &mut Vec<String>) {
     let below = |name: &str| format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
     match value {
@@ -231,7 +231,7 @@ fn pointers(value: &Value, at: String, into: &mut Vec<String>) {
     into.push(at);
 }
 
-/// What somebody may write in the place of it. To a reader null and what is left out are the same.
+/// Returns replacements for a value. To a reader null equals a missing field.
 fn mutations(value: &Value) -> Vec<Value> {
     let mut others = vec![
         json!(-1),
