@@ -1,11 +1,11 @@
-//! Names of this computer and its user, which are removed from shared files.
+//! Names of this computer and its user, which are removed from shared runs.
 
 use std::fs;
 
 use keymark_records::exchange::share::Personal;
 use nix::unistd::{Uid, User};
 
-/// Names of this machine and of who uses it, as far as the system knows them.
+/// Returns the names of this machine and its user that the system knows.
 pub(crate) fn of_this_machine() -> Vec<Personal> {
     let variables = |names: &[&str]| -> Vec<String> {
         names

@@ -6,19 +6,19 @@ use keymark_bench::outside::visible::is_unseen;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-/// JSON in which everything unseen is escaped: it may be printed as well.
+/// Writes JSON in which everything unseen is escaped, so that it may be printed.
 pub fn write_json(value: &impl Serialize, to: impl io::Write) -> serde_json::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(to, Visible))
 }
 
-/// The same, as text.
+/// Returns JSON in which everything unseen is escaped.
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = Vec::new();
     write_json(value, &mut text)?;
     String::from_utf8(text).map_err(<serde_json::Error as serde::ser::Error>::custom)
 }
 
-/// As [`CompactFormatter`], which leaves control characters above ASCII as they are.
+/// Formatter that also escapes control characters above ASCII, unlike [`CompactFormatter`].
 struct Visible;
 
 impl Formatter for Visible {

@@ -34,7 +34,7 @@ impl IdentityArguments {
     /// Nothing, unless the user wants it.
     pub const fn wanted(&self) -> Identity {
         if self.identify {
-            Identity::Told
+            Identity::Kept
         } else {
             Identity::Hidden
         }

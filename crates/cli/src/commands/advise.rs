@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     } else {
         output::document(&question.document(&figures), &arguments.tables);
     }
-    Ok(archive::told(&archive, Exit::Fine))
+    Ok(archive::report_unreadable(&archive, Exit::Fine))
 }
 
 fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {

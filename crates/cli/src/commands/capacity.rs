@@ -76,7 +76,7 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
             && case.is_alone()
     })?;
     // Figures are those of the others; that some are missing is said.
-    archive::told(&archive, Exit::Fine);
+    archive::report_unreadable(&archive, Exit::Fine);
     let published = documents::published::records(Shipped::of_times())?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }

@@ -95,7 +95,7 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
 /// Carries out what changes nothing in the archive.
 fn reading(arguments: &Arguments, run: impl FnOnce(&Archive) -> Outcome) -> Outcome {
     let archive = readable(arguments)?;
-    Ok(archive::told(&archive, run(&archive)?))
+    Ok(archive::report_unreadable(&archive, run(&archive)?))
 }
 
 fn readable(arguments: &Arguments) -> Result<Archive, Failure> {

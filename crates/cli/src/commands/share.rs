@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Prints removed names and the facts that stay.
+/// Lists the removed texts, and the remaining ones about machine and devices.
 fn show(shared: &Shared) {
     output::heading("removed");
     if shared.removed.is_empty() {

@@ -1,5 +1,5 @@
-//! Which server, which database, and as whom: an address, what a service file adds to it, and the variables and files that
-//! libpq knows (postgresql.org/docs/15/libpq-connect.html). A password is never in the address.
+//! Address of a team's archive, completed by libpq's service files, variables and password files
+//! (postgresql.org/docs/15/libpq-connect.html). A password is never in the address.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,46 +14,44 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
 use super::ArchiveError;
 
-/// How long a server may be silent, unless the address says so (`connect_timeout`): between two blocks nobody measures.
+/// Longest silence of a server, unless the address sets `connect_timeout`. Nothing is measured while keymark waits.
 const SILENCE: Duration = Duration::from_secs(10);
-/// What the system trusts, for the OpenSSL that is compiled in.
+/// Certificates that the system trusts. The compiled-in OpenSSL does not know their place.
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 const SOCKETS: &str = "/var/run/postgresql";
 
-/// What of the server's certificate is checked.
+/// CertificateCheck of the server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Check {
+pub(super) enum CertificateCheck {
     Nothing,
     Authority,
     AuthorityAndName,
 }
 
-/// Where a team's archive is.
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) config: Config,
-    /// Without an answer for longer, the connection is lost.
+    /// Longest time without an answer. Then the connection is lost.
     pub(super) silence: Duration,
-    pub(super) check: Check,
+    pub(super) check: CertificateCheck,
     pub(super) authorities: PathBuf,
 }
 
 type Settings = BTreeMap<String, String>;
 
-/// Where a connection is made to.
+/// End of a connection.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A socket.
+pub(super) enum Endpoint {
     Unix(PathBuf),
-    /// What is in the certificate, where that is, and its port.
     Tcp {
+        /// Name in the server's certificate.
         name: String,
         host: String,
         port: u16,
     },
 }
 
-/// Beginnings of what libpq takes for an address, or may.
+/// Beginnings of text that libpq may take for an address.
 const BEGINNINGS: [&str; 9] = [
     "postgresql:",
     "postgres:",
@@ -67,7 +65,8 @@ const BEGINNINGS: [&str; 9] = [
 ];
 const SERVICE: &str = "service=";
 
-/// Whether the name of an archive is an address. It may have a password, so no file is made of one that is not understood.
+/// Tells the address of a server from the name of a file. Addresses that keymark does not understand count as such: they may have
+/// a password, and must not become the name of a file.
 pub(super) fn is_address(name: &Path) -> bool {
     let name = name.to_string_lossy();
     let scheme = name.split_once("://").map(|(scheme, _)| scheme);
@@ -80,14 +79,14 @@ pub(super) fn is_address(name: &Path) -> bool {
     scheme.is_some_and(is_scheme) || BEGINNINGS.iter().any(|begin| after(&name, begin).is_some())
 }
 
-/// What follows a beginning in any case.
+/// Strips a prefix in upper or lower case.
 fn after<'a>(name: &'a str, begin: &str) -> Option<&'a str> {
     let (found, rest) = name.split_at_checked(begin.len())?;
     found.eq_ignore_ascii_case(begin).then_some(rest)
 }
 
 impl Address {
-    /// Of the address or service, the environment, and the home directory.
+    /// Completes an address or service from the environment and the home directory.
     pub(super) fn new(
         name: &str,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -150,8 +149,8 @@ impl Address {
         })
     }
 
-    /// Every place that the address names, in its order.
-    pub(super) fn places(&self) -> Vec<Place> {
+    /// Returns the places that the address names, in its order.
+    pub(super) fn endpoints(&self) -> Vec<Endpoint> {
         let (hosts, numbers) = (self.config.get_hosts(), self.config.get_hostaddrs());
         let ports = self.config.get_ports();
         let place = |at: usize| {
@@ -160,14 +159,14 @@ impl Address {
             let number = numbers.get(at).map(ToString::to_string);
             match (hosts.get(at), number) {
                 (Some(Host::Unix(path)), None) => {
-                    Some(Place::Unix(path.join(format!(".s.PGSQL.{port}"))))
+                    Some(Endpoint::Unix(path.join(format!(".s.PGSQL.{port}"))))
                 }
-                (Some(Host::Tcp(name)), number) => Some(Place::Tcp {
+                (Some(Host::Tcp(name)), number) => Some(Endpoint::Tcp {
                     name: name.clone(),
                     host: number.unwrap_or_else(|| name.clone()),
                     port,
                 }),
-                (_, Some(number)) => Some(Place::Tcp {
+                (_, Some(number)) => Some(Endpoint::Tcp {
                     name: number.clone(),
                     host: number,
                     port,
@@ -181,7 +180,7 @@ impl Address {
     }
 }
 
-/// What the address itself says: to its reader, and to keymark.
+/// Splits an address into what tokio-postgres reads and what keymark reads.
 fn parsed(name: &str) -> Result<(Config, Settings), ArchiveError> {
     let place = after(name, "postgresql://").or_else(|| after(name, "postgres://"));
     let (url, own) = match (after(name, SERVICE), place) {
@@ -191,7 +190,7 @@ fn parsed(name: &str) -> Result<(Config, Settings), ArchiveError> {
     };
     let config: Config = url
         .parse()
-        .map_err(|error| refused(&super::postgresql::whole(&error)))?;
+        .map_err(|error| refused(&super::postgresql::with_causes(&error)))?;
     if config.get_password().is_some() || own.contains_key("password") {
         let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
                     ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";
@@ -210,26 +209,30 @@ fn refused(error: &dyn std::fmt::Display) -> ArchiveError {
     ))
 }
 
-/// What `sslmode` means; a server that is not on this computer is checked unless it says otherwise.
-fn secured(mode: Option<&str>, is_local: bool) -> Result<(SslMode, Check), ArchiveError> {
+/// Reads `sslmode`. Servers on other computers are checked by default.
+fn secured(
+    mode: Option<&str>,
+    is_local: bool,
+) -> Result<(SslMode, CertificateCheck), ArchiveError> {
     let default = if is_local { "disable" } else { "verify-full" };
     Ok(match mode.unwrap_or(default) {
-        "disable" => (SslMode::Disable, Check::Nothing),
-        "prefer" | "allow" => (SslMode::Prefer, Check::Nothing),
-        "require" => (SslMode::Require, Check::Nothing),
-        "verify-ca" => (SslMode::Require, Check::Authority),
-        "verify-full" => (SslMode::Require, Check::AuthorityAndName),
+        "disable" => (SslMode::Disable, CertificateCheck::Nothing),
+        "prefer" | "allow" => (SslMode::Prefer, CertificateCheck::Nothing),
+        "require" => (SslMode::Require, CertificateCheck::Nothing),
+        "verify-ca" => (SslMode::Require, CertificateCheck::Authority),
+        "verify-full" => (SslMode::Require, CertificateCheck::AuthorityAndName),
         other => return Err(refused(&format!("there is no sslmode '{other}'"))),
     })
 }
 
 fn settings<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Settings {
-    let pairs = pairs.into_iter();
-    let trimmed = pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
-    trimmed.collect()
+    pairs
+        .into_iter()
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .collect()
 }
 
-/// The address without what its reader does not know, and that.
+/// Takes the options out of an address that tokio-postgres does not know.
 fn split(url: &str) -> (String, Settings) {
     const OURS: [&str; 5] = ["service", "passfile", "password", "sslmode", "sslrootcert"];
     let Some((place, query)) = url.split_once('?') else {
@@ -251,7 +254,7 @@ fn split(url: &str) -> (String, Settings) {
     (format!("{place}?{}", others.join("&")), ours)
 }
 
-/// What the service file of the user, or else of the system, says (libpq-pgservice.html).
+/// Reads a service from the file of the user, or else of the system (libpq-pgservice.html).
 fn of_service(
     service: &str,
     home: &Path,
@@ -277,8 +280,8 @@ fn of_service(
     )))
 }
 
-/// The password of a line `host:port:database:user:password` that fits (libpq-pgpass.html); as for libpq, a file that
-/// others can read has none.
+/// Finds the first matching line `host:port:database:user:password` (libpq-pgpass.html). Like libpq, it ignores files that others
+/// can read.
 fn of_file(file: &Path, config: &Config, user: &str, database: &str) -> Option<String> {
     let mode = fs::metadata(file).ok()?.permissions().mode();
     if mode & 0o077 != 0 {
@@ -303,7 +306,7 @@ fn of_file(file: &Path, config: &Config, user: &str, database: &str) -> Option<S
     })
 }
 
-/// Separated by colons; a backslash takes the meaning from what follows.
+/// Splits a line at its colons. A backslash escapes the next character.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();
@@ -318,7 +321,7 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Whether nobody is between here and there; where an address has a number, the name says nothing of that.
+/// Tells servers on this computer, by number where the address has one.
 fn is_local(config: &Config) -> bool {
     let numbers = config.get_hostaddrs();
     if !numbers.is_empty() {

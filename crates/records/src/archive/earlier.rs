@@ -1,4 +1,4 @@
-//! Means of cases in earlier runs: how long a plan will take, and how much runs of this machine differ.
+//! Means of cases in earlier runs: estimates of a plan's duration, and of the differences between runs of a machine.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -6,8 +6,7 @@ use std::time::Duration;
 use keymark_bench::{Case, CaseKey, Environment, Record, ServerLoad};
 use keymark_stats::{BetweenRuns, Seconds};
 
-use super::database::{Database, Row};
-use super::reader::json;
+use super::database::{Database, SqlRow, values};
 use super::{Archive, Fault, Result};
 
 /// Mean latency of each case, from the newest run that has it.
@@ -16,14 +15,14 @@ pub type LastMeans = HashMap<CaseKey, Duration>;
 const NEWEST_FIRST: &str = include_str!("queries/newest_first.sql");
 
 impl Archive {
-    /// Mean latencies of the operations that counted, out of the last five runs.
+    /// Returns mean latencies of successful operations from the last five runs.
     ///
     /// # Errors
     /// When the archive cannot be read.
     pub fn last_means(&self) -> Result<LastMeans> {
         self.ask(|database| {
             let mut means = LastMeans::new();
-            // What cannot be read tells nothing of what a plan will take.
+            // Damaged rows are left out of estimates.
             let found = database.rows(NEWEST_FIRST, &[], |row| Ok(mean_of_row(row).ok()))?;
             for (key, mean) in found.into_iter().flatten() {
                 means.entry(key).or_insert(mean);
@@ -33,9 +32,9 @@ impl Archive {
     }
 }
 
-/// Earlier runs, newest first, that may tell by how much runs differ.
+/// Finds earlier runs, newest first.
 const FINISHED: &str = include_str!("queries/finished.sql");
-/// Runs of these, at most, are read: every sample of them is.
+/// Largest number of runs that are read.
 const ENOUGH: usize = 30;
 
 const MEANS: &str = include_str!("queries/means.sql");
@@ -44,8 +43,8 @@ const MEANS: &str = include_str!("queries/means.sql");
 const LOADS: &str = include_str!("queries/loads.sql");
 
 impl Archive {
-    /// By how much runs of the cases of these records differ on their machines, by the archive's runs of the
-    /// same keymark there, without `single` ones, whose difference is in question.
+    /// Returns how much runs of the compared cases differ, from the archive's runs on the same machines with the same keymark.
+    /// Runs in `single` are left out: their difference is in question.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -55,7 +54,7 @@ impl Archive {
 }
 
 fn earlier_means(
-    database: &Database,
+    database: &dyn Database,
     compared: &[&Record],
     single: &[&Record],
 ) -> Result<BetweenRuns, Fault> {
@@ -81,8 +80,10 @@ fn earlier_means(
             continue;
         }
         let mut some = false;
-        let of_samples = database.rows(MEANS, &[&id], |row| Ok(mean_of_row(row).ok()))?;
-        let of_loads = database.rows(LOADS, &[&id], |row| Ok(mean_of_load(row).ok().flatten()))?;
+        let of_samples = database.rows(MEANS, values![&id], |row| Ok(mean_of_row(row).ok()))?;
+        let of_loads = database.rows(LOADS, values![&id], |row| {
+            Ok(mean_of_load(row).ok().flatten())
+        })?;
         for (key, mean) in of_samples.into_iter().chain(of_loads).flatten() {
             if wanted.contains(&key) {
                 some = true;
@@ -99,15 +100,15 @@ fn earlier_means(
     Ok(BetweenRuns::of(&cases, read))
 }
 
-/// The mean of the steady state, if there was one.
-fn mean_of_load(row: Row<'_>) -> rusqlite::Result<Option<(CaseKey, Duration)>> {
-    let (case, load): (Case, ServerLoad) = (json(row, 0)?, json(row, 1)?);
+/// Returns the mean of the steady state, if there is one.
+fn mean_of_load(row: &SqlRow) -> Result<Option<(CaseKey, Duration)>, Fault> {
+    let (case, load): (Case, ServerLoad) = (row.json(0)?, row.json(1)?);
     let mean = load.mean(|second| &second.whole);
     Ok(mean.map(|mean| (case.key(), Duration::from_secs_f64(mean.0))))
 }
 
-fn mean_of_row(row: Row<'_>) -> rusqlite::Result<(CaseKey, Duration)> {
-    let case: Case = json(row, 0)?;
+fn mean_of_row(row: &SqlRow) -> Result<(CaseKey, Duration), Fault> {
+    let case: Case = row.json(0)?;
     // Latencies are not negative, and the cast of a float saturates.
     Ok((case.key(), Duration::from_nanos(row.get::<f64>(1)? as u64)))
 }

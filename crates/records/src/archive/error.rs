@@ -1,14 +1,11 @@
-//! Why the archive refuses, and what to do about it.
+//! Errors of the archive, with remedies.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use rusqlite::ErrorCode;
 
 use keymark_bench::outside::visible::excerpt;
 
-/// What can go wrong with the archive.
+/// Error of an archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// Neither `$KEYMARK_ARCHIVE` nor a home directory.
@@ -38,7 +35,7 @@ pub enum ArchiveError {
     Unfinished {
         /// The archive.
         path: PathBuf,
-        /// What is not in it yet.
+        /// The log with its last runs.
         log: PathBuf,
     },
     /// Another process writes.
@@ -68,7 +65,7 @@ pub enum ArchiveError {
     Damaged {
         /// The archive.
         path: PathBuf,
-        /// How that was seen.
+        /// The contradiction found.
         reason: String,
     },
     /// The content of one run makes no sense.
@@ -81,7 +78,7 @@ pub enum ArchiveError {
         path: PathBuf,
         /// The run.
         run: String,
-        /// How that was seen.
+        /// The contradiction found.
         reason: String,
     },
     /// Nothing to choose the last run from.
@@ -92,9 +89,9 @@ pub enum ArchiveError {
     NotSoMany {
         /// The archive.
         path: PathBuf,
-        /// What was asked for.
+        /// The name asked for.
         wanted: String,
-        /// How many there are.
+        /// Number of runs.
         count: u32,
     },
     /// No run of that name.
@@ -102,7 +99,7 @@ pub enum ArchiveError {
     NoSuchRun {
         /// The archive.
         path: PathBuf,
-        /// What was asked for.
+        /// The name asked for.
         wanted: String,
     },
     /// The beginning of several names.
@@ -111,17 +108,17 @@ pub enum ArchiveError {
         excerpt(.prefix), excerpt(.examples)
     )]
     Ambiguous {
-        /// What was asked for.
+        /// The name asked for.
         prefix: String,
-        /// How many fit.
+        /// Number of matches.
         count: usize,
-        /// Some that do.
+        /// Some of the matches.
         examples: String,
     },
     /// A series, where one run is wanted.
     #[error("{} is a series; name one of its runs, which 'keymark runs' lists", excerpt(.wanted))]
     NotOneRun {
-        /// What was asked for.
+        /// The name asked for.
         wanted: String,
     },
     /// A run stands twice in a list.
@@ -154,7 +151,7 @@ pub enum ArchiveError {
     Unreachable {
         /// The archive.
         path: PathBuf,
-        /// What the server or the system reports.
+        /// Report of the server or the system.
         reason: String,
     },
     /// The server takes no such request from this role.
@@ -165,100 +162,92 @@ pub enum ArchiveError {
     Refused {
         /// The archive.
         path: PathBuf,
-        /// What the server reports.
+        /// Report of the server.
         reason: String,
     },
     /// A number that SQLite has no room for.
     #[error("{0} is too large for an archive, and cannot be right; measure again")]
     TooLarge(&'static str),
     /// Any other failure of the database.
-    #[error("archive {path}: {source}; try again, or name another file with --archive")]
+    #[error("archive {path}: {}; try again, or name another file with --archive", excerpt(.reason))]
     Database {
         /// The archive.
         path: PathBuf,
-        /// What SQLite reports.
-        source: rusqlite::Error,
+        /// Report of SQLite.
+        reason: String,
     },
     /// Any other failure of the file system.
     #[error("cannot open archive {path}: {source}; name another file with --archive")]
     Io {
         /// The archive.
         path: PathBuf,
-        /// What the system reports.
+        /// Report of the system.
         source: io::Error,
     },
 }
 
-/// The same, where only whoever asked knows of which file.
-#[derive(Debug, thiserror::Error)]
+/// An error before the archive's name is added to it.
+#[derive(Debug)]
 pub(super) enum Fault {
-    #[error(transparent)]
-    Sql(#[from] rusqlite::Error),
-    #[error(transparent)]
-    Server(#[from] tokio_postgres::Error),
-    #[error("no answer for {} s", .0.as_secs())]
-    Silent(Duration),
-    #[error("its answer is larger than any archive's")]
-    Endless,
-    #[error("error connecting to server: {0}")]
-    NoConnection(#[from] io::Error),
-    #[error(transparent)]
-    Refused(#[from] ArchiveError),
+    /// A failure, with the report of the database or the system.
+    Failed(Failure, String),
+    Refused(ArchiveError),
+}
+
+/// A kind of failure that every database has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    Foreign,
+    Locked,
+    NoPermission,
+    ReadOnly,
+    Full,
+    Damaged,
+    Unreachable,
+    Refused,
+    Other,
+}
+
+impl From<ArchiveError> for Fault {
+    fn from(error: ArchiveError) -> Self {
+        Self::Refused(error)
+    }
 }
 
 impl Fault {
     pub(super) fn of(self, path: &Path) -> ArchiveError {
+        let path = path.into();
         match self {
-            Self::Sql(error) => ArchiveError::of_sqlite(path, error),
-            Self::Server(error) => ArchiveError::of_postgres(path, &error),
-            Self::Silent(_) | Self::Endless | Self::NoConnection(_) => ArchiveError::Unreachable {
-                path: path.into(),
-                reason: self.to_string(),
-            },
             Self::Refused(error) => error,
+            Self::Failed(failure, reason) => match failure {
+                Failure::Foreign => ArchiveError::Foreign(path),
+                Failure::Locked => ArchiveError::Locked(path),
+                Failure::NoPermission => ArchiveError::NoPermission(path),
+                Failure::ReadOnly => ArchiveError::ReadOnly(path),
+                Failure::Full => ArchiveError::Full(path),
+                Failure::Damaged => ArchiveError::Damaged { path, reason },
+                Failure::Unreachable => ArchiveError::Unreachable { path, reason },
+                Failure::Refused => ArchiveError::Refused { path, reason },
+                Failure::Other => ArchiveError::Database { path, reason },
+            },
         }
     }
 
-    /// The same, where what is damaged is that run's.
+    /// Names the run whose rows are damaged.
     pub(super) fn of_run(self, path: &Path, run: &str) -> Self {
-        let refused = self.of(path);
-        let ArchiveError::Damaged { path, reason } = refused else {
-            return Self::Refused(refused);
-        };
-        let run = run.to_owned();
-        Self::Refused(ArchiveError::DamagedRun { path, run, reason })
+        match self {
+            Self::Failed(Failure::Damaged, reason) => ArchiveError::DamagedRun {
+                path: path.into(),
+                run: run.to_owned(),
+                reason,
+            }
+            .into(),
+            other => other,
+        }
     }
 }
 
 impl ArchiveError {
-    #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
-    pub(super) fn of_sqlite(path: &Path, source: rusqlite::Error) -> Self {
-        use rusqlite::Error;
-        let path = path.into();
-        match (source.sqlite_error_code(), &source) {
-            (Some(ErrorCode::NotADatabase), _) => Self::Foreign(path),
-            (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Self::Locked(path),
-            (Some(ErrorCode::DiskFull), _) => Self::Full(path),
-            (Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied), _) => {
-                Self::NoPermission(path)
-            }
-            // The file itself could be opened before: what cannot is the write-ahead log beside it.
-            (Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen), _) => Self::ReadOnly(path),
-            (Some(ErrorCode::DatabaseCorrupt), _)
-            | (
-                None,
-                Error::FromSqlConversionFailure(..)
-                | Error::ToSqlConversionFailure(_)
-                | Error::IntegralValueOutOfRange(..)
-                | Error::InvalidColumnType(..),
-            ) => Self::Damaged {
-                path,
-                reason: source.to_string(),
-            },
-            _ => Self::Database { path, source },
-        }
-    }
-
     #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
     pub(super) fn of_io(path: &Path, source: io::Error) -> Self {
         let path = path.into();

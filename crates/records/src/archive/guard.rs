@@ -1,5 +1,5 @@
-//! What a server may say, whoever answers at its address: no message is longer than one that an archive has, and the password is
-//! given in clear text only to a server that is known.
+//! Limits for the messages of any server that answers: no message is longer than an archive needs, and only a known server gets the
+//! password in clear text.
 
 use std::error::Error;
 use std::io;
@@ -10,41 +10,41 @@ use postgres_openssl::{TlsConnector, TlsStream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{self, ChannelBinding, TlsConnect};
 
-/// Octets of a message: a load of hours in one row has fewer.
+/// Octets of the longest message. A row with a load of several hours has fewer.
 const LONGEST: u64 = 256 << 20;
-/// Of the message with which a server asks for a password (postgresql.org/docs/15/protocol-message-formats.html).
+/// Kind of the message that asks for a password (postgresql.org/docs/15/protocol-message-formats.html).
 const AUTHENTICATION: u8 = b'R';
 const CLEAR_TEXT: [u8; 4] = [0, 0, 0, 3];
 
-/// A connection, read by way of the rules above.
+/// A connection whose messages are checked.
 #[derive(Debug)]
 pub(super) struct Guarded<S> {
     stream: S,
     seen: Seen,
 }
 
-/// What comes next.
+/// Content that the server sends next.
 #[derive(Debug)]
 pub(super) enum Seen {
-    /// The octet that answers whether TLS is spoken.
+    /// The octet that accepts or refuses TLS.
     Answer(Messages),
     Messages(Messages),
-    /// TLS, whose content is another's to guard.
+    /// TLS. A `Guarded` on top of it checks the content.
     Encrypted,
 }
 
-/// Where in a message the next octet is.
+/// Position in a message.
 #[derive(Debug)]
 pub(super) struct Messages {
     is_known: bool,
-    /// Kind, length and the first four octets, as far as they came.
+    /// Kind, length and the first four octets, as far as received.
     begin: Vec<u8>,
     /// Octets of the message after its length.
     left: u64,
 }
 
 impl Messages {
-    /// From a server that is known, or not.
+    /// Expects messages of a server whose identity is known or not.
     pub(super) const fn of(is_known: bool) -> Self {
         Self {
             is_known,
@@ -73,7 +73,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Looks at a message when another octet of its beginning has come.
+    /// Checks a message after each octet of its beginning.
     fn begun(&mut self) -> io::Result<()> {
         match *self.begin {
             [_, a, b, c, d] => {
@@ -163,24 +163,32 @@ impl<S: tls::TlsStream + Unpin> tls::TlsStream for Guarded<S> {
     }
 }
 
-/// Makes TLS of a connection, whose content is guarded.
+/// Makes TLS connections whose content is checked.
 pub(super) struct GuardedTls {
     pub(super) tls: TlsConnector,
-    /// Whether the server's certificate is checked.
+    /// True if the server's certificate is checked.
     pub(super) is_known: bool,
 }
 
-type Connecting<S> = Pin<Box<dyn Future<Output = Result<S, Box<dyn Error + Send + Sync>>> + Send>>;
+/// A handshake that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct TlsFailure(Box<dyn Error + Send + Sync>);
+
+type Connecting<S> = Pin<Box<dyn Future<Output = Result<S, TlsFailure>> + Send>>;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for GuardedTls {
     type Stream = Guarded<TlsStream<S>>;
-    type Error = Box<dyn Error + Send + Sync>;
+    type Error = TlsFailure;
     type Future = Connecting<Self::Stream>;
 
     fn connect(self, stream: S) -> Self::Future {
         let connecting = self.tls.connect(stream);
         let seen = Seen::Messages(Messages::of(self.is_known));
-        Box::pin(async move { Ok(Guarded::new(connecting.await?, seen)) })
+        Box::pin(async move {
+            let stream = connecting.await.map_err(TlsFailure)?;
+            Ok(Guarded::new(stream, seen))
+        })
     }
 }
 
@@ -195,7 +203,7 @@ mod tests {
         [&[kind], &length[..], body].concat()
     }
 
-    /// Whether what comes in pieces of that length is refused.
+    /// Sends pieces of that length.
     fn is_refused(is_known: bool, octets: &[u8], pieces: usize) -> bool {
         let mut messages = Messages::of(is_known);
         let mut pieces = octets.chunks(pieces);

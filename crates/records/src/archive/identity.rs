@@ -1,50 +1,48 @@
-//! Whose a run is. A server's archive is read by many: serial numbers, names of machines and people are not in the tables that
-//! all of them read. Who wants them kept has them in a table of their own, of which a writer sees their own rows.
+//! Redaction of runs for a server, which many people read: its common tables have no serial numbers, and no names of machines and
+//! people. With `--identify` these are also kept, in a table in which writers see only their own rows.
 
 use std::borrow::Cow;
 use std::mem;
 
 use keymark_bench::{CaseRecord, Record};
-use rusqlite::types::Type;
-use serde::de::DeserializeOwned;
 
-use super::rows::text;
+use super::database::{json, parsed};
 use super::{Archive, Fault};
 use crate::exchange::share::{Personal, share};
 
-/// What a server's archive is told of whose a run is. A file is its owner's, and has records as they are.
+/// Treatment of names and serial numbers in a server's archive. Files keep records as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Identity {
-    /// Nothing.
+    /// Left out.
     #[default]
     Hidden,
-    /// All, to be kept apart.
-    Told,
+    /// Kept in a separate table.
+    Kept,
 }
 
-/// What is taken out of the records that an archive is given.
+/// Settings for the redaction of an archive's records.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Redaction {
     identity: Identity,
     names: Vec<Personal>,
 }
 
-/// The part that stands for the record without its cases; others have the numbers of these.
+/// Number of the part with the record without its cases. Other parts have the numbers of their cases.
 const HEAD: i64 = -1;
 
-/// A record in two.
+/// A record after redaction.
 #[derive(Debug)]
 pub(super) struct Redacted<'a> {
-    /// What everybody reads.
+    /// The record that everybody reads.
     pub(super) common: Cow<'a, Record>,
-    /// Parts as they were, in JSON, if they are to be kept.
+    /// Parts before redaction in JSON, if they are kept.
     pub(super) own: Vec<(i64, String)>,
 }
 
 impl Archive {
-    /// What is told of whose runs are that are written from now on; these names are known to belong to this computer and
-    /// its users. Without effect where records are kept whole.
-    pub fn tell(&mut self, identity: Identity, names: impl FnOnce() -> Vec<Personal>) {
+    /// Sets the redaction of runs written from now on. `names` are those of this computer and its users. Files keep records
+    /// as they are.
+    pub fn set_identity(&mut self, identity: Identity, names: impl FnOnce() -> Vec<Personal>) {
         if let Some(redaction) = &mut self.redaction {
             let names = names();
             *redaction = Redaction { identity, names };
@@ -64,15 +62,14 @@ impl Archive {
 
 impl Redaction {
     fn shared(&self, record: &Record) -> Result<Record, Fault> {
-        let shared = share(record, &self.names);
-        let refused = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-        Ok(shared.map_err(refused)?.record)
+        let shared = share(record, &self.names).map_err(Fault::damaged)?;
+        Ok(shared.record)
     }
 
-    /// Each case by itself, so that a run that is written case by case is taken apart in the same way.
+    /// Redacts each case separately, as for a run that is written case by case.
     fn redact(&self, mut record: Record) -> Result<Redacted<'static>, Fault> {
         let cases = mem::take(&mut record.cases);
-        let mut own = vec![(HEAD, text(&record)?)];
+        let mut own = vec![(HEAD, json(&record)?)];
         // The label is what its owner wants others to call the machine.
         let machine = record.environment.machine.take();
         let mut common = self.shared(&record)?;
@@ -81,7 +78,7 @@ impl Redaction {
         record.plan.cases.clear();
         for (number, mut case) in (0..).zip(cases) {
             let blocks = mem::take(&mut case.blocks);
-            own.push((number, text(&case)?));
+            own.push((number, json(&case)?));
             record.cases = vec![case];
             common.cases.extend(self.shared(&record)?.cases);
             if let Some(case) = common.cases.last_mut() {
@@ -99,7 +96,7 @@ impl Redaction {
 }
 
 impl Redacted<'_> {
-    /// The record as it was.
+    /// Returns the record as it was before redaction.
     pub(super) fn whole(self) -> Result<Record, Fault> {
         let mut record = self.common.into_owned();
         for (part, whole) in &self.own {
@@ -108,23 +105,17 @@ impl Redacted<'_> {
                 let blocks = mem::take(&mut case.blocks);
                 *case = CaseRecord {
                     blocks,
-                    ..read(whole)?
+                    ..parsed(whole)?
                 };
             } else if *part == HEAD {
                 record = Record {
                     state: record.state,
                     harness: record.harness,
                     cases: record.cases,
-                    ..read(whole)?
+                    ..parsed(whole)?
                 };
             }
         }
         Ok(record)
     }
-}
-
-fn read<T: DeserializeOwned>(whole: &str) -> Result<T, Fault> {
-    serde_json::from_slice(whole.as_bytes()).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error)).into()
-    })
 }

@@ -1,5 +1,5 @@
-//! The archive: every run with every sample, in one SQLite file, or in a PostgreSQL database for a team. Users can query
-//! both themselves (`1.sql` documents the tables).
+//! The archive keeps every run with every sample, in an SQLite file or in a team's PostgreSQL database. Users can query both
+//! themselves: `1.sql` documents the tables.
 
 mod address;
 mod database;
@@ -8,12 +8,12 @@ mod error;
 mod guard;
 mod identity;
 mod newest;
-mod open;
 mod postgresql;
 mod reader;
 mod rows;
 mod seal;
 mod select;
+mod sqlite;
 mod unsent;
 mod writer;
 
@@ -33,6 +33,7 @@ use database::Database;
 use error::Fault;
 use identity::Redaction;
 use postgresql::Postgres;
+use sqlite::Sqlite;
 
 pub use earlier::LastMeans;
 pub use error::ArchiveError;
@@ -44,7 +45,7 @@ pub use writer::RunWriter;
 
 type Result<T, E = ArchiveError> = std::result::Result<T, E>;
 
-/// How long to wait for another process that writes.
+/// Longest wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Octets of SQLite's smallest page (sqlite.org/fileformat.html).
@@ -53,16 +54,16 @@ const SMALLEST_PAGE: u64 = 512;
 /// An archive of runs.
 #[derive(Debug)]
 pub struct Archive {
-    database: Database,
+    database: Box<dyn Database>,
     path: PathBuf,
-    /// None: records are kept whole.
+    /// Redaction of records; none in a file.
     redaction: Option<Redaction>,
-    /// Runs that cannot be read, as far as somebody has looked, and why.
+    /// Names of damaged runs found so far, with reasons.
     unreadable: RefCell<BTreeMap<String, String>>,
 }
 
 impl Archive {
-    /// `$KEYMARK_ARCHIVE`, or `keymark/runs.sqlite3` in the user's data directory (XDG).
+    /// Returns `$KEYMARK_ARCHIVE`, or `keymark/runs.sqlite3` in the user's data directory (XDG).
     ///
     /// # Errors
     /// When there is neither that variable nor a home directory.
@@ -70,17 +71,17 @@ impl Archive {
         choose_path(env::var_os("KEYMARK_ARCHIVE"), data).ok_or(ArchiveError::NoHome)
     }
 
-    /// Opens the archive in the file, which is made if it is not there, with its directories.
+    /// Opens the archive in the file or on the server. A missing file is made with its directories.
     ///
     /// # Errors
-    /// When the file is no archive, one of a newer keymark, locked, or cannot be read and written.
+    /// When the file is no archive, is of another version or locked, or cannot be read and written.
     pub fn open(path: &Path) -> Result<Self> {
         if Self::is_on_a_server(path) {
-            let connected = Postgres::connect(path).map_err(|fault| fault.of(path));
-            return Ok(Self::of(path, Database::Postgres(Box::new(connected?))));
+            let server = Postgres::connect(path).map_err(|fault| fault.of(path))?;
+            return Ok(Self::of(path, Box::new(server), Some(Redaction::default())));
         }
         let refused = |error| ArchiveError::of_io(path, error);
-        // Nobody else's: serial numbers and labels of devices are in it. SQLite gives its log the same mode.
+        // Private: serial numbers and labels of devices are in it. SQLite gives its log the same mode.
         if let Some(directory) = path.parent() {
             let mut made = fs::DirBuilder::new();
             made.recursive(true)
@@ -101,52 +102,51 @@ impl Archive {
         if (1..SMALLEST_PAGE).contains(&length) {
             return Err(ArchiveError::Foreign(path.into()));
         }
-        Ok(Self::of(path, Database::Sqlite(open::connect(path)?)))
+        Ok(Self::of(path, Box::new(Sqlite::open(path)?), None))
     }
 
-    /// The same for who only reads: an archive that cannot be written is read as it is.
+    /// Opens the archive for reading, also if it cannot be written.
     ///
     /// # Errors
-    /// As above, and when an archive that cannot be written is of an older version, or was left in the middle of writing.
+    /// As for [`Archive::open`], and when an archive that cannot be written has an unfinished log.
     pub fn open_to_read(path: &Path) -> Result<Self> {
         match Self::open(path) {
             Err(ArchiveError::NoPermission(_) | ArchiveError::ReadOnly(_))
                 if File::open(path).is_ok() =>
             {
-                let database = Database::Sqlite(open::connect_to_read(path)?);
-                Ok(Self::of(path, database))
+                let file = Sqlite::open_to_read(path)?;
+                Ok(Self::of(path, Box::new(file), None))
             }
             opened => opened,
         }
     }
 
-    fn of(path: &Path, database: Database) -> Self {
+    fn of(path: &Path, database: Box<dyn Database>, redaction: Option<Redaction>) -> Self {
         Self {
-            path: path.into(),
-            redaction: matches!(database, Database::Postgres(_)).then(Redaction::default),
             database,
+            path: path.into(),
+            redaction,
             unreadable: RefCell::default(),
         }
     }
 
-    /// Whether the name is that of a team's archive: `postgresql://…`, or `service=…` of libpq's service file; or an address of
-    /// another kind, which cannot be opened.
+    /// Tells addresses (`postgresql://…`, `service=…`) from files. An address of another kind counts also, but cannot be opened.
     pub fn is_on_a_server(path: &Path) -> bool {
         address::is_address(path)
     }
 
-    /// The file, or the server's address as it was given.
+    /// Returns the file, or the server's address as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Asks the database; what fails is this archive.
-    fn ask<T>(&self, what: impl FnOnce(&Database) -> Result<T, Fault>) -> Result<T> {
-        what(&self.database).map_err(|fault| fault.of(&self.path))
+    /// Uses the database, and adds the archive's name to errors.
+    fn ask<T>(&self, what: impl FnOnce(&dyn Database) -> Result<T, Fault>) -> Result<T> {
+        what(&*self.database).map_err(|fault| fault.of(&self.path))
     }
 }
 
-/// The user's data directory (XDG).
+/// Returns the user's data directory (XDG).
 fn data() -> Option<PathBuf> {
     Some(Xdg::new().ok()?.data_dir().join("keymark"))
 }
@@ -158,7 +158,7 @@ fn choose_path(named: Option<OsString>, data: impl FnOnce() -> Option<PathBuf>) 
     }
 }
 
-/// How an outcome is stored: `sample.outcome`.
+/// Returns the number for the column `sample.outcome`.
 const fn outcome_code(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Done => 0,

@@ -1,4 +1,4 @@
-//! The newest figures of each case, over all runs: long archives are read without all of their samples.
+//! The newest figures of each case. Long archives are read without most of their samples.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use keymark_bench::{Case, Environment, Record, RunState};
 use super::{Archive, ArchiveError, Result};
 
 impl Archive {
-    /// Every run with the samples that count, the newest first. Of each case and machine, samples of the newest `most` runs
-    /// count in which it did not fail. All other cases have no samples.
+    /// Returns runs with samples, the newest first. Each case has samples from the newest `most` runs of a machine in which it did
+    /// not fail, and none in older runs.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -49,7 +49,7 @@ impl Archive {
         Ok(records)
     }
 
-    /// The run with the samples of some cases; none if it is put down as damaged.
+    /// Returns the run with the samples of wanted cases. Notes a damaged run.
     fn some_readable(&self, id: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Option<Record>> {
         let read = self.ask(|_| {
             let whole = self.load_some(id, wanted)?.whole();
@@ -57,7 +57,7 @@ impl Archive {
         });
         match read {
             Err(ArchiveError::DamagedRun { run, reason, .. }) => {
-                self.put_down(run, reason);
+                self.note_unreadable(run, reason);
                 Ok(None)
             }
             read => read.map(Some),

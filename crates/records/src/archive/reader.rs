@@ -1,4 +1,4 @@
-//! Reads runs back: one with its samples, checked against its checksums, or many in brief, by what was measured in them and when.
+//! Reads runs: one with its samples, checked against its checksums, or all in brief.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,47 +8,49 @@ use keymark_bench::{
     Block, Case, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState, Sample,
     Stretch, Timestamp,
 };
-use rusqlite::types::Type;
-use serde::de::DeserializeOwned;
 
-use super::database::{Row, Values};
+use super::database::{SqlRow, SqlValue, values};
+use super::error::Failure;
 use super::identity::Redacted;
-use super::rows::{Json, Word};
 use super::seal::{CASE, RUN, seal_of_block};
 use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
 
-/// A run in brief.
+/// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLine {
-    /// Its name.
+    /// Name of the run.
     pub id: RunId,
-    /// When it started.
+    /// Start by the clock of its machine.
     pub started: jiff::Timestamp,
-    /// How it ended.
+    /// State at its end, or so far.
     pub state: RunState,
     /// Number of cases.
     pub cases: u64,
-    /// Number of operations: samples, and transactions with servers; none for published figures.
+    /// Number of operations: samples, and transactions with servers. Published figures have none.
     pub samples: u64,
-    /// Its devices, in the plan's order.
+    /// Devices in the plan's order.
     pub devices: Vec<DeviceName>,
-    /// Words of its algorithms, in the plan's order: a newer keymark may know more of them.
+    /// Words of algorithms in the plan's order. A newer keymark may know more of them.
     pub algorithms: Vec<String>,
-    /// The series that it is of, if it is of one.
+    /// Its series, if any.
     pub series: Option<SeriesId>,
 }
 
 impl Archive {
-    /// Runs in brief, those that the condition holds for, the newest first.
-    fn lines(&self, condition: &str, values: Values<'_>) -> Result<Vec<RunLine>, Fault> {
+    /// Lists the runs that meet the condition, the newest first.
+    fn lines(&self, condition: &str, values: &[SqlValue]) -> Result<Vec<RunLine>, Fault> {
         let database = &self.database;
         let runs = format!(
             "SELECT id, started_utc, state, series FROM run WHERE {condition} ORDER BY started_utc DESC, id DESC"
         );
-        let lines = database.rows(&runs, values, |row| self.readable(row, 0, line(row)))?;
-        let mut lines: Vec<RunLine> = lines.into_iter().flatten().collect();
-        let numbers = lines.iter().enumerate();
-        let numbers: HashMap<String, usize> = numbers
+        let mut lines: Vec<RunLine> = database
+            .rows(&runs, values, |row| self.readable(row, line(row)))?
+            .into_iter()
+            .flatten()
+            .collect();
+        let numbers: HashMap<String, usize> = lines
+            .iter()
+            .enumerate()
             .map(|(number, line)| (line.id.0.clone(), number))
             .collect();
         let cases = format!(
@@ -60,7 +62,7 @@ impl Archive {
             };
             let line = &mut lines[*line];
             line.cases += 1;
-            line.samples += row.get::<i64>(3)?.unsigned_abs();
+            line.samples += row.get::<u64>(3)?;
             let (device, algorithm): (String, String) = (row.get(1)?, row.get(2)?);
             if line.devices.iter().all(|other| other.as_str() != device) {
                 line.devices.push(DeviceName::new(device));
@@ -73,48 +75,37 @@ impl Archive {
         Ok(lines)
     }
 
-    /// What was read of a row, whose column names its run. One that makes no sense is put down, so that it does not hide the others.
-    pub(super) fn readable<T>(
-        &self,
-        row: Row<'_>,
-        run: usize,
-        read: rusqlite::Result<T>,
-    ) -> rusqlite::Result<Option<T>> {
+    /// Notes a damaged row, whose first column names its run, so that it hides no other.
+    fn readable<T>(&self, row: &SqlRow, read: Result<T, Fault>) -> Result<Option<T>, Fault> {
         match read {
-            Ok(read) => Ok(Some(read)),
-            Err(error) => {
-                let run: String = row.get(run)?;
-                self.put_down(run, error.to_string());
+            Err(Fault::Failed(Failure::Damaged, reason)) => {
+                self.note_unreadable(row.get(0)?, reason);
                 Ok(None)
             }
+            read => read.map(Some),
         }
     }
 
-    pub(super) fn put_down(&self, run: String, reason: String) {
+    pub(super) fn note_unreadable(&self, run: String, reason: String) {
         self.unreadable.borrow_mut().entry(run).or_insert(reason);
     }
 
-    fn damaged(&self, reason: &str) -> ArchiveError {
-        ArchiveError::Damaged {
-            path: self.path.clone(),
-            reason: reason.to_owned(),
-        }
-    }
-
-    /// Runs that were left out of what was asked of this archive so far, because they cannot be read, and why.
+    /// Returns an error for each damaged run that was left out of results so far.
     pub fn unreadable(&self) -> Vec<ArchiveError> {
-        let unreadable = self.unreadable.borrow();
-        let of_run = |(run, reason): (&String, &String)| ArchiveError::DamagedRun {
-            path: self.path.clone(),
-            run: run.clone(),
-            reason: reason.clone(),
-        };
-        unreadable.iter().map(of_run).collect()
+        self.unreadable
+            .borrow()
+            .iter()
+            .map(|(run, reason)| ArchiveError::DamagedRun {
+                path: self.path.clone(),
+                run: run.clone(),
+                reason: reason.clone(),
+            })
+            .collect()
     }
 }
 
 impl Archive {
-    /// Every run in brief, the newest first.
+    /// Lists all runs, the newest first.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -125,7 +116,7 @@ impl Archive {
         })
     }
 
-    /// One run with all its samples.
+    /// Returns a run with all its samples.
     ///
     /// # Errors
     /// When there is no such run, or more than one, or the archive cannot be read.
@@ -133,12 +124,11 @@ impl Archive {
         self.load_id(&self.id_of(which)?)
     }
 
-    /// The whole name of a run.
     pub(super) fn id_of(&self, which: &RunSelector) -> Result<String> {
         match which {
             RunSelector::Last(back) => self.last(*back, which),
             RunSelector::Id(prefix) => self.one_of(
-                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), id",
+                "SELECT id FROM run WHERE substr(id, 1, length($1)) = $1 ORDER BY length(id), id",
                 prefix,
                 prefix,
             ),
@@ -155,12 +145,11 @@ impl Archive {
         })
     }
 
-    /// As it is kept.
     pub(super) fn load_redacted(&self, id: &str) -> Result<Redacted<'static>, Fault> {
         self.load_some(id, &|_| true)
     }
 
-    /// The run as it is kept, with the samples of some cases only.
+    /// Reads a run with the samples of wanted cases only.
     pub(super) fn load_some(
         &self,
         id: &str,
@@ -176,27 +165,27 @@ impl Archive {
         wanted: &dyn Fn(&Case) -> bool,
     ) -> Result<Redacted<'static>, Fault> {
         let database = &self.database;
-        // One snapshot: the run may still be under way.
+        // The run may still be measured.
         let _snapshot = database.snapshot()?;
         let head = format!(
-            "SELECT {}, sum, id, schema FROM run WHERE id = ?1",
+            "SELECT {}, sum, id, schema FROM run WHERE id = $1",
             RUN.columns
         );
         let mut record = database
-            .first(&head, &[&id], record)?
-            .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            .first(&head, values![id], record)?
+            .ok_or_else(|| Fault::damaged("its row is missing"))?;
         record.cases = self.cases(id, wanted)?;
         if record.cases.len() != record.plan.cases.len() {
-            return Err(self.damaged("a case is missing").into());
+            return Err(Fault::damaged("a case is missing"));
         }
-        let own = "SELECT part, whole FROM identity WHERE run = ?1 ORDER BY part";
+        let own = "SELECT part, whole FROM identity WHERE run = $1 ORDER BY part";
         Ok(Redacted {
             common: Cow::Owned(record),
-            own: database.rows(own, &[&id], |row| Ok((row.get(0)?, row.get(1)?)))?,
+            own: database.rows(own, values![id], |row| Ok((row.get(0)?, row.get(1)?)))?,
         })
     }
 
-    /// When the newest run started, by the clock of its machine.
+    /// Returns the start of the newest run, by the clock of its machine.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -208,10 +197,10 @@ impl Archive {
 
     fn last(&self, back: u32, which: &RunSelector) -> Result<String> {
         let nth = "SELECT id FROM run WHERE state <> 'published'
-                   ORDER BY started_utc DESC, id DESC LIMIT 1 OFFSET ?1";
+                   ORDER BY started_utc DESC, id DESC LIMIT 1 OFFSET $1";
         let all = "SELECT count(*) FROM run WHERE state <> 'published'";
         self.ask(|database| {
-            if let Some(id) = database.first(nth, &[&back], |row| row.get(0))? {
+            if let Some(id) = database.first(nth, values![back], |row| row.get(0))? {
                 return Ok(id);
             }
             let refused = ArchiveError::NotSoMany {
@@ -223,7 +212,6 @@ impl Archive {
         })
     }
 
-    /// That nothing is called so.
     pub(super) fn no_such_run(&self, wanted: &str) -> ArchiveError {
         ArchiveError::NoSuchRun {
             path: self.path.clone(),
@@ -231,10 +219,10 @@ impl Archive {
         }
     }
 
-    /// The one name that begins so; a whole name goes first.
+    /// Returns the only name with that prefix, or the name that equals it.
     pub(super) fn one_of(&self, names: &str, prefix: &str, wanted: &str) -> Result<String> {
         let ids: Vec<String> =
-            self.ask(|database| database.rows(names, &[&prefix], |row| row.get(0)))?;
+            self.ask(|database| database.rows(names, values![prefix], |row| row.get(0)))?;
         match ids.as_slice() {
             [] => Err(self.no_such_run(wanted)),
             [only] => Ok(only.clone()),
@@ -255,19 +243,19 @@ impl Archive {
 
     fn cases(&self, run: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Vec<CaseRecord>, Fault> {
         let cases = format!(
-            "SELECT {}, sum, id, operations FROM {} WHERE run = ?1 ORDER BY number",
+            "SELECT {}, sum, id, operations FROM {} WHERE run = $1 ORDER BY number",
             CASE.columns, CASE.from
         );
-        let cases = self.database.rows(&cases, &[&run], |row| {
+        let cases = self.database.rows(&cases, values![run], |row| {
             CASE.check(row)?;
             let case = CaseRecord {
-                ending: some_json(row, 1)?,
-                published: some_json(row, 2)?,
-                parts: some_json(row, 3)?,
-                server_load: some_json(row, 4)?,
-                ..CaseRecord::new(json(row, 0)?)
+                ending: row.optional_json(1)?,
+                published: row.optional_json(2)?,
+                parts: row.optional_json(3)?,
+                server_load: row.optional_json(4)?,
+                ..CaseRecord::new(row.json(0)?)
             };
-            Ok((case, row.get(7)?, row.get::<i64>(8)?.unsigned_abs()))
+            Ok((case, row.get(7)?, row.get(8)?))
         })?;
         let filled = |(case, id, operations): (CaseRecord, i64, u64)| {
             if !wanted(&case.case) {
@@ -279,7 +267,7 @@ impl Archive {
             let blocks = self.blocks(id)?;
             let case = CaseRecord { blocks, ..case };
             if case.server_load.is_none() && case.samples().count() as u64 != operations {
-                return Err(self.damaged("a block of samples is missing").into());
+                return Err(Fault::damaged("a block of samples is missing"));
             }
             Ok(case)
         };
@@ -288,12 +276,12 @@ impl Archive {
 
     pub(super) fn blocks(&self, case: i64) -> Result<Vec<Block>, Fault> {
         let blocks = "SELECT id, round, length_ns, waiting, reference_ns, sum FROM block
-                      WHERE case_ = ?1 ORDER BY id";
-        let mut blocks = self.database.rows(blocks, &[&case], block)?;
+                      WHERE case_ = $1 ORDER BY id";
+        let mut blocks = self.database.rows(blocks, values![case], block)?;
         let samples = "SELECT worker, scheduled_ns, start_ns, end_ns, outcome, user_us, system_us, block
-                       FROM sample WHERE block IN (SELECT id FROM block WHERE case_ = ?1) ORDER BY block, number";
+                       FROM sample WHERE block IN (SELECT id FROM block WHERE case_ = $1) ORDER BY block, number";
         let mut of = 0;
-        self.database.rows(samples, &[&case], |row| {
+        self.database.query(samples, values![case], &mut |row| {
             let id: i64 = row.get(7)?;
             while blocks.get(of).is_some_and(|(its, ..)| *its != id) {
                 of += 1;
@@ -303,39 +291,38 @@ impl Archive {
             }
             Ok(())
         })?;
-        let whole = |(_, sum, block): (i64, String, Block)| {
-            if seal_of_block(&block) == sum {
-                return Ok(block);
-            }
-            Err(self
-                .damaged("a block of samples does not match its checksum")
-                .into())
-        };
-        blocks.into_iter().map(whole).collect()
+        blocks
+            .into_iter()
+            .map(|(_, sum, block)| {
+                if seal_of_block(&block) == sum {
+                    return Ok(block);
+                }
+                Err(Fault::damaged(
+                    "a block of samples does not match its checksum",
+                ))
+            })
+            .collect()
     }
 }
 
-/// A block's row, its checksum, and the block without its samples.
-fn block(row: Row<'_>) -> rusqlite::Result<(i64, String, Block)> {
-    let number = |column| -> rusqlite::Result<Option<u64>> {
-        Ok(row.get::<Option<i64>>(column)?.map(i64::unsigned_abs))
-    };
-    let queue = number(2)?.zip(number(3)?);
+/// Returns a block's row, its checksum, and the block without its samples.
+fn block(row: &SqlRow) -> Result<(i64, String, Block), Fault> {
+    let queue = row.get::<Option<u64>>(2)?.zip(row.get(3)?);
     let block = Block {
         round: row.get(1)?,
         samples: Vec::new(),
         queue: queue.map(|(length_ns, waiting)| Stretch { length_ns, waiting }),
-        reference_ns: number(4)?,
+        reference_ns: row.get(4)?,
     };
     Ok((row.get(0)?, row.get(5)?, block))
 }
 
-fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
+/// Reads a run without what is counted for all runs at once.
+fn line(row: &SqlRow) -> Result<RunLine, Fault> {
     Ok(RunLine {
         id: RunId(row.get(0)?),
-        started: row.get::<Word<_>>(1)?.0,
-        state: row.get::<Word<_>>(2)?.0,
-        // These are counted for all runs at once.
+        started: row.word(1)?,
+        state: row.word(2)?,
         cases: 0,
         samples: 0,
         devices: Vec::new(),
@@ -344,56 +331,37 @@ fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
     })
 }
 
-fn record(row: Row<'_>) -> rusqlite::Result<Record> {
+fn record(row: &SqlRow) -> Result<Record, Fault> {
     RUN.check(row)?;
     Ok(Record {
         schema: row.get(11)?,
         id: RunId(row.get(10)?),
-        started: row.get::<Word<_>>(0)?.0,
-        state: row.get::<Word<_>>(1)?.0,
-        plan: json(row, 4)?,
-        environment: json(row, 5)?,
-        harness: some_json(row, 6)?,
-        stores: json(row, 7)?,
-        series: some_json(row, 8)?,
+        started: row.word(0)?,
+        state: row.word(1)?,
+        plan: row.json(4)?,
+        environment: row.json(5)?,
+        harness: row.optional_json(6)?,
+        stores: row.json(7)?,
+        series: row.optional_json(8)?,
         cases: Vec::new(),
     })
 }
 
-pub(super) fn json<T: DeserializeOwned>(row: Row<'_>, column: usize) -> rusqlite::Result<T> {
-    row.get(column).map(|Json(value)| value)
-}
-
-pub(super) fn some_json<T: DeserializeOwned>(
-    row: Row<'_>,
-    column: usize,
-) -> rusqlite::Result<Option<T>> {
-    let value: Option<Json<T>> = row.get(column)?;
-    Ok(value.map(|Json(value)| value))
-}
-
-fn sample(row: Row<'_>) -> rusqlite::Result<Sample> {
-    let time = |column| {
-        let nanoseconds: i64 = row.get(column)?;
-        let positive = u64::try_from(nanoseconds);
-        positive.map(Timestamp).map_err(|error| {
-            rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error))
-        })
-    };
+fn sample(row: &SqlRow) -> Result<Sample, Fault> {
+    let time = |column| row.get(column).map(Timestamp);
     let code: u8 = row.get(4)?;
     let outcome = Outcome::ALL
         .iter()
         .copied()
-        .find(|outcome| outcome_code(*outcome) == code);
-    let (user, system): (Option<u32>, Option<u32>) = (row.get(5)?, row.get(6)?);
+        .find(|outcome| outcome_code(*outcome) == code)
+        .ok_or_else(|| Fault::damaged(format!("outcome {code}")))?;
+    let cpu = row.get::<Option<u32>>(5)?.zip(row.get(6)?);
     Ok(Sample {
         worker: row.get(0)?,
         scheduled: time(1)?,
         start: time(2)?,
         end: time(3)?,
-        outcome: outcome.ok_or(rusqlite::Error::IntegralValueOutOfRange(4, code.into()))?,
-        cpu: user
-            .zip(system)
-            .map(|(user_us, system_us)| CpuTime { user_us, system_us }),
+        outcome,
+        cpu: cpu.map(|(user_us, system_us)| CpuTime { user_us, system_us }),
     })
 }

@@ -1,20 +1,17 @@
-//! Checksums of rows and blocks: a disk or a copy that changes what is stored is found when it is read. They are no defence against
-//! who may write to the archive.
+//! Checksums of rows and blocks find changes by a disk or a copy. They are no defense against people who may write to the archive.
 
 use keymark_bench::{Block, RunId, Sample};
-use rusqlite::ToSql;
-use rusqlite::types::Type;
 use sha2::{Digest, Sha256};
 
-use super::database::{Row, Transaction};
+use super::database::{SqlRow, SqlValue, Transaction, values};
 use super::{Fault, outcome_code};
 
-/// A row with a checksum of what is read of it, in its column `sum`.
+/// A table whose column `sum` has a checksum of other columns.
 pub(super) struct Sealed {
     table: &'static str,
-    /// The table, with what else belongs to the row.
+    /// The table joined with others that belong to its rows.
     pub(super) from: &'static str,
-    /// Columns that the checksum is of, in its order, each read as text.
+    /// Columns in the checksum, in its order, read as text.
     pub(super) columns: &'static str,
     count: usize,
 }
@@ -34,42 +31,44 @@ pub(super) const CASE: &Sealed = &Sealed {
 };
 
 impl Sealed {
-    /// Refuses a row of these columns and `sum` if they do not match.
-    pub(super) fn check(&self, row: Row<'_>) -> rusqlite::Result<()> {
+    /// Compares a row of these columns with its `sum`.
+    pub(super) fn check(&self, row: &SqlRow) -> Result<(), Fault> {
         if seal(&self.texts(row)?) == row.get::<String>(self.count)? {
             return Ok(());
         }
-        let differs = format!("a row of table {} does not match its checksum", self.table);
-        let refused = rusqlite::Error::FromSqlConversionFailure;
-        Err(refused(self.count, Type::Text, differs.into()))
+        Err(Fault::damaged(format!(
+            "a row of table {} does not match its checksum",
+            self.table
+        )))
     }
 
-    fn texts(&self, row: Row<'_>) -> rusqlite::Result<Vec<Option<String>>> {
+    fn texts(&self, row: &SqlRow) -> Result<Vec<Option<String>>, Fault> {
         (0..self.count).map(|column| row.get(column)).collect()
     }
 }
 
 impl Transaction<'_> {
     pub(super) fn seal_run(&self, run: &RunId) -> Result<(), Fault> {
-        self.seal(&run.0, RUN)
+        self.seal(&(&run.0).into(), RUN)
     }
 
     /// Stores the checksum of a row as it is now.
-    pub(super) fn seal(&self, id: &dyn ToSql, row: &Sealed) -> Result<(), Fault> {
-        let columns = format!("SELECT {} FROM {} WHERE id = ?1", row.columns, row.from);
+    pub(super) fn seal(&self, id: &SqlValue, row: &Sealed) -> Result<(), Fault> {
+        let columns = format!("SELECT {} FROM {} WHERE id = $1", row.columns, row.from);
         let texts = self
             .database
-            .first(&columns, &[id], |found| row.texts(found))?;
+            .first(&columns, values![id.clone()], |found| row.texts(found))?;
         let Some(texts) = texts else { return Ok(()) };
-        let update = format!("UPDATE {} SET sum = ?2 WHERE id = ?1", row.table);
-        self.database.execute(&update, &[id, &seal(&texts)])
+        let update = format!("UPDATE {} SET sum = $1 WHERE id = $2", row.table);
+        self.database
+            .execute(&update, values![seal(&texts), id.clone()])
     }
 }
 
-/// Octets of a checksum: accidents are found, and rows stay short.
+/// Octets of a checksum: enough to find accidents.
 const SUM: usize = 8;
 
-/// The checksum of a row's columns.
+/// Returns the checksum of a row's columns.
 pub(super) fn seal(columns: &[Option<String>]) -> String {
     let texts: Vec<&str> = columns
         .iter()
@@ -78,7 +77,7 @@ pub(super) fn seal(columns: &[Option<String>]) -> String {
     hex::encode(&Sha256::digest(texts.join("\n"))[..SUM])
 }
 
-/// The checksum of a block with its samples.
+/// Returns the checksum of a block with its samples.
 pub(super) fn seal_of_block(block: &Block) -> String {
     let mut sum = Sha256::new();
     let mut add = |number: Option<u64>| match number {

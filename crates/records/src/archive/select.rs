@@ -1,28 +1,29 @@
-//! How a user names runs, series and the sides of comparisons, and what an archive has of that name.
+//! Names of runs, series and sides of comparisons, and their look-up in an archive.
 
 use std::fmt;
 use std::str::FromStr;
 
 use derive_more::Display;
 use itertools::Itertools;
-use keymark_bench::Record;
 use keymark_bench::series::SeriesId;
+use keymark_bench::{Record, RunState};
 
+use super::database::values;
 use super::{Archive, ArchiveError};
 
-/// What begins the name of a whole series.
+/// Prefix of the name of a series.
 const SERIES: &str = "series:";
 
-/// One run of an archive, or one series.
+/// A run or series of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunSelector {
-    /// `last`, or so many before it: `last~2`. Published figures are no runs to go back over.
+    /// `last`, or `last~N` for N runs before it. Published figures do not count.
     Last(u32),
-    /// Its name, or enough of the beginning.
+    /// Name of the run, or a unique prefix.
     Id(String),
-    /// `series:last`, or so many series before it.
+    /// `series:last`, or `series:last~N` for N series before it.
     LastSeries(u32),
-    /// `series:` and a series's name, or enough of the beginning.
+    /// `series:` with the name of a series, or a unique prefix.
     Series(String),
 }
 
@@ -71,8 +72,7 @@ impl fmt::Display for RunSelector {
     }
 }
 
-/// One side of a comparison: a run, which stands for its series if it is of one, or several with commas
-/// between, which stand for themselves.
+/// A side of a comparison. A single run brings its whole series with it; a list separated by commas does not.
 #[derive(Debug, Clone, PartialEq, Eq, Display)]
 #[display("{}", _0.iter().format(","))]
 pub struct SideSelector(pub Vec<RunSelector>);
@@ -89,11 +89,11 @@ impl FromStr for SideSelector {
 }
 
 impl Archive {
-    /// The runs of one side of a comparison, the oldest first: a run that is named alone brings its series
-    /// with it. Of a series, runs that were broken off are left out if there are others.
+    /// Returns the runs of a side, the oldest first. A single run brings its series with it. Interrupted runs of a series are
+    /// left out if there are others.
     ///
     /// # Errors
-    /// When something is not there, named twice, or the archive cannot be read.
+    /// When a run is missing or named twice, or the archive cannot be read.
     pub fn side(&self, side: &SideSelector) -> super::Result<Vec<Record>> {
         let mut ids: Vec<String> = Vec::new();
         for run in &side.0 {
@@ -122,7 +122,7 @@ impl Archive {
         ids.iter().map(|id| self.load_id(id)).collect()
     }
 
-    /// The name of the series that a selector names.
+    /// Returns the name of a series.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -136,7 +136,7 @@ impl Archive {
             RunSelector::LastSeries(back) => self.last_series(*back, which),
             RunSelector::Series(prefix) => self
                 .one_of(
-                    "SELECT series FROM run WHERE substr(series, 1, length(?1)) = ?1
+                    "SELECT series FROM run WHERE substr(series, 1, length($1)) = $1
                      GROUP BY series ORDER BY length(series), series",
                     prefix,
                     &which.to_string(),
@@ -148,31 +148,37 @@ impl Archive {
     fn last_series(&self, back: u32, which: &RunSelector) -> super::Result<SeriesId> {
         // Names begin with the time; of two that alternate, the one of the keymark that made them is the last.
         let nth = "SELECT DISTINCT series FROM run WHERE series IS NOT NULL
-                   ORDER BY series DESC LIMIT 1 OFFSET ?1";
-        let name = self.ask(|database| database.first(nth, &[&back], |row| row.get(0)))?;
+                   ORDER BY series DESC LIMIT 1 OFFSET $1";
+        let name = self.ask(|database| database.first(nth, values![back], |row| row.get(0)))?;
         name.map(SeriesId)
             .ok_or_else(|| self.no_such_run(&which.to_string()))
     }
 
     fn series_of(&self, id: &str) -> super::Result<Option<SeriesId>> {
-        let series = "SELECT series FROM run WHERE id = ?1";
-        let name = self.ask(|database| database.value::<Option<String>>(series, &[&id]))?;
+        let series = "SELECT series FROM run WHERE id = $1";
+        let name = self.ask(|database| database.value::<Option<String>>(series, values![id]))?;
         Ok(name.map(SeriesId))
     }
 
-    /// The runs of a series in their order: the finished ones, if there are any.
+    /// Returns the names of a series' runs in their order, only finished ones if there are any.
     fn runs_of(&self, series: &SeriesId) -> super::Result<Vec<String>> {
-        let runs: Vec<(String, bool)> = self.ask(|database| {
-            let runs = "SELECT id, state = 'finished' FROM run WHERE series = ?1
+        let runs: Vec<(String, RunState)> = self.ask(|database| {
+            let runs = "SELECT id, state FROM run WHERE series = $1
                         ORDER BY series_number, started_utc, id";
-            database.rows(runs, &[&series.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            database.rows(runs, values![&series.0], |row| {
+                Ok((row.get(0)?, row.word(1)?))
+            })
         })?;
-        let some = runs.iter().any(|(_, finished)| *finished);
-        let kept = runs.into_iter().filter(|(_, finished)| *finished || !some);
-        Ok(kept.map(|(id, _)| id).collect())
+        let is_finished = |state: RunState| state == RunState::Finished;
+        let some = runs.iter().any(|(_, state)| is_finished(*state));
+        Ok(runs
+            .into_iter()
+            .filter(|(_, state)| is_finished(*state) || !some)
+            .map(|(id, _)| id)
+            .collect())
     }
 
-    /// The last finished run of each machine that has a label.
+    /// Returns the last finished run of each machine with a label.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -182,11 +188,14 @@ impl Archive {
                       GROUP BY environment ->> 'machine' ORDER BY environment ->> 'machine'";
         let newest: Vec<String> =
             self.ask(|database| database.rows(newest, &[], |row| row.get(0)))?;
-        let ids = newest.iter().filter_map(|run| run.split_once(' '));
-        Ok(ids.map(|(_, id)| RunSelector::Id(id.to_owned())).collect())
+        Ok(newest
+            .iter()
+            .filter_map(|run| run.split_once(' '))
+            .map(|(_, id)| RunSelector::Id(id.to_owned()))
+            .collect())
     }
 
-    /// Whether two selections are about the same runs of one series, though they read differently.
+    /// Returns the series if both selections are the same runs of one.
     pub fn common_series(old: &[Record], new: &[Record]) -> Option<SeriesId> {
         let (old_ids, new_ids) = [old, new].map(|side| side.iter().map(|run| &run.id)).into();
         let series = old.first()?.series.as_ref()?;

@@ -1,4 +1,4 @@
-//! Runs that go to a server are kept on this computer, too, until all of one is there: a connection may be lost.
+//! Copies of runs that go to a server. A copy stays on this computer until its whole run is there.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
@@ -11,27 +11,27 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{Archive, ArchiveError, Redaction, Result};
 
-/// The run, in an archive of its own.
+/// File with the run.
 const RUN: &str = "runs.sqlite3";
-/// The address of the archive that it is for.
+/// File with the address of its archive.
 const ADDRESS: &str = "for";
-/// What stays as it is in the name of a run's directory.
+/// Characters that are escaped in the name of a run's directory.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-');
 
-/// One such run. Whoever writes or sends it has locked its directory.
+/// A run that is not sent yet. Its directory is locked while it is written or sent.
 #[derive(Debug)]
 pub struct Unsent {
-    /// Has the run, or so much of it as was measured, in the form in which it is sent.
+    /// Archive with the run as far as measured, redacted for sending.
     pub archive: Archive,
-    /// The archive that it is for.
+    /// Address of its archive.
     pub to: PathBuf,
-    /// Where it is.
+    /// Directory of the copy.
     pub directory: PathBuf,
     _lock: File,
 }
 
 impl Unsent {
-    /// Where these runs are: `keymark/unsent` in the user's data directory (XDG).
+    /// Makes the directory of unsent runs: `keymark/unsent` in the user's data directory (XDG).
     ///
     /// # Errors
     /// When there is no home directory, or nothing can be written there.
@@ -42,7 +42,7 @@ impl Unsent {
         Ok(place)
     }
 
-    /// Makes a place for a run that goes to that server.
+    /// Makes a place for a run that goes to the archive `to`.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -71,7 +71,7 @@ impl Unsent {
         })
     }
 
-    /// Those that no other keymark is writing or sending, the oldest first; of one that cannot be read, why.
+    /// Returns the runs that no other keymark is writing or sending, the oldest first, with errors for damaged ones.
     ///
     /// # Errors
     /// When they cannot be listed.
@@ -106,10 +106,10 @@ impl Unsent {
         Ok(all)
     }
 
-    /// Sends what is not there yet, without doubles, and forgets it here.
+    /// Sends the missing part of the run, and removes the copy.
     ///
     /// # Errors
-    /// When it cannot be read, or the other archive does not take it; then it stays here.
+    /// When the copy cannot be read, or the other archive refuses it. The copy then stays.
     pub fn send(self, to: &mut Archive) -> Result<()> {
         for run in self.archive.runs()? {
             let redacted = self
@@ -120,7 +120,7 @@ impl Unsent {
         self.forget()
     }
 
-    /// Removes it here.
+    /// Removes the copy.
     ///
     /// # Errors
     /// When the file system refuses.

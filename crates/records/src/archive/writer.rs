@@ -1,5 +1,4 @@
-//! Writes runs: block by block while they are under way; or whole ones from elsewhere, in parts, so that whoever else
-//! writes gets a turn between two of them.
+//! Writes runs: block by block while they are measured, or whole ones in parts, so that other programs can write in between.
 
 use std::time::Duration;
 
@@ -9,18 +8,17 @@ use keymark_bench::{Block, CaseId, CaseRecord, Harness, Record, RunId, RunState}
 use super::identity::Redacted;
 use super::{Archive, ArchiveError, Fault, PATIENCE, Result};
 
-/// How long a block waits for another process that writes: it is tried again with the next one.
+/// Longest wait of a block for another process that writes. It is tried again with the next block.
 const BETWEEN_BLOCKS: Duration = Duration::from_millis(100);
-/// How long the end of a run waits for one.
+/// Longest wait at the end of a run.
 const AT_THE_END: Duration = Duration::from_secs(30);
 
 impl Archive {
-    /// Makes a place for a run that is about to start; its samples follow through the writer.
-    /// It stays unfinished until [`RunWriter::finish`].
+    /// Adds a run that is about to start. Its samples follow through the writer, and it is unfinished until
+    /// [`RunWriter::finish`].
     ///
     /// # Errors
-    /// When the name is taken or the archive cannot be written. One that is locked is no error: the
-    /// place is made later.
+    /// When the name is taken or the archive cannot be written. A locked archive is tried again later.
     pub fn begin(&mut self, head: &Record) -> Result<RunWriter<'_>> {
         let mut writer = RunWriter {
             archive: self,
@@ -29,7 +27,7 @@ impl Archive {
                 ..head.clone()
             },
             cases: Vec::new(),
-            waiting: vec![Event::Begun(Box::new(head.clone()))],
+            waiting: vec![RunEvent::Begun(Box::new(head.clone()))],
             error: None,
         };
         writer.write(PATIENCE);
@@ -40,23 +38,23 @@ impl Archive {
     }
 }
 
-/// Takes down a run while it is under way. A run is worth more than its archive: an error ends the
-/// writing, not the run. Another process that writes only delays it: what waits is kept in memory.
+/// Writes a run while it is measured. An error ends the writing and not the run. While another process writes, blocks wait in
+/// memory.
 #[derive(Debug)]
 pub struct RunWriter<'a> {
     archive: &'a mut Archive,
-    /// Without cases.
+    /// The record without cases.
     head: Record,
     /// Rows of the cases, by [`CaseId`].
     cases: Vec<i64>,
-    /// What is not in the archive yet, in order.
-    waiting: Vec<Event>,
+    /// Events that are not in the archive yet, in order.
+    waiting: Vec<RunEvent>,
     error: Option<ArchiveError>,
 }
 
-/// What a run takes down.
+/// An event in a run.
 #[derive(Debug)]
-enum Event {
+enum RunEvent {
     Begun(Box<Record>),
     Measuring(Harness),
     Block(CaseId, Block),
@@ -66,27 +64,26 @@ enum Event {
 }
 
 impl RunWriter<'_> {
-    /// What kept the rest of the run from being written, if anything did.
+    /// Returns the error that ended the writing, if any.
     pub const fn error(&self) -> Option<&ArchiveError> {
         self.error.as_ref()
     }
 
-    /// Whether all that was measured so far is in the archive.
+    /// Returns true if everything measured so far is in the archive.
     pub const fn is_up_to_date(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Ends the run; what is not in the archive yet is written now.
+    /// Ends the run, and writes the rest of it.
     ///
     /// # Errors
-    /// The first error of the whole run; it then stays unfinished. When another process still
-    /// writes after half a minute, too.
+    /// The first error of the whole run, which then stays unfinished; or a lock that another process keeps for half a minute.
     pub fn finish(self, state: RunState) -> Result<()> {
         self.finish_within(state, AT_THE_END)
     }
 
     pub(super) fn finish_within(mut self, state: RunState, patience: Duration) -> Result<()> {
-        self.waiting.push(Event::Ended(state));
+        self.waiting.push(RunEvent::Ended(state));
         self.write(patience);
         match self.error {
             Some(error) => Err(error),
@@ -95,12 +92,12 @@ impl RunWriter<'_> {
         }
     }
 
-    fn note(&mut self, event: Event) {
+    fn note(&mut self, event: RunEvent) {
         self.waiting.push(event);
         self.write(BETWEEN_BLOCKS);
     }
 
-    /// Everything that waits, in one transaction.
+    /// Writes all waiting events in one transaction.
     fn write(&mut self, patience: Duration) {
         if self.error.is_some() {
             self.waiting.clear();
@@ -120,44 +117,44 @@ impl RunWriter<'_> {
         }
     }
 
-    /// The rows of the cases, which are known once the run has its place.
+    /// Returns the rows of the cases, which are known once the run is added.
     fn written(&mut self, patience: Duration) -> Result<Vec<i64>, Fault> {
-        self.archive.database.be_patient(patience)?;
+        self.archive.database.set_patience(patience)?;
         let id = &self.head.id;
         let mut cases = self.cases.clone();
         let writing = self.archive.database.writing()?;
         for event in &self.waiting {
             let row = |id: CaseId| cases.get(id.0 as usize).copied();
             match event {
-                Event::Begun(head) => {
+                RunEvent::Begun(head) => {
                     if writing.has(&head.id)? {
                         return Err(self.archive.exists(&head.id).into());
                     }
                     let Redacted { common, own } = self.archive.redacted(head)?;
-                    cases = writing.head(&common)?;
+                    cases = writing.add_run(&common)?;
                     for (part, whole) in own {
-                        writing.own(id, part, &whole)?;
+                        writing.add_identity(id, part, &whole)?;
                     }
                 }
-                Event::Measuring(harness) => writing.harness(id, harness)?,
-                Event::Block(id, block) => {
+                RunEvent::Measuring(harness) => writing.set_harness(id, harness)?,
+                RunEvent::Block(id, block) => {
                     if let Some(row) = row(*id) {
-                        writing.block(row, block)?;
+                        writing.add_block(row, block)?;
                     }
                 }
-                Event::Concluded(number, case) => {
+                RunEvent::Concluded(number, case) => {
                     let mut alone = self.head.clone();
                     alone.cases.push(*case.clone());
                     let Redacted { common, own } = self.archive.redacted(&alone)?;
                     if let Some((row, case)) = row(*number).zip(common.cases.first()) {
-                        writing.conclusion(row, case)?;
+                        writing.conclude(row, case)?;
                     }
                     // The head is written already.
                     for (_, whole) in own.iter().filter(|(part, _)| *part == 0) {
-                        writing.own(id, number.0.into(), whole)?;
+                        writing.add_identity(id, number.0.into(), whole)?;
                     }
                 }
-                Event::Ended(state) => writing.state(id, *state)?,
+                RunEvent::Ended(state) => writing.set_state(id, *state)?,
             }
         }
         writing.commit()?;
@@ -167,11 +164,11 @@ impl RunWriter<'_> {
 
 impl Observer for RunWriter<'_> {
     fn measuring(&mut self, harness: &Harness, _ready: usize) {
-        self.note(Event::Measuring(*harness));
+        self.note(RunEvent::Measuring(*harness));
     }
 
     fn block(&mut self, id: CaseId, block: &Block) {
-        self.note(Event::Block(id, block.clone()));
+        self.note(RunEvent::Block(id, block.clone()));
     }
 
     fn finished(&mut self, id: CaseId, record: &CaseRecord) {
@@ -179,29 +176,27 @@ impl Observer for RunWriter<'_> {
         case.ending.clone_from(&record.ending);
         case.parts.clone_from(&record.parts);
         case.server_load.clone_from(&record.server_load);
-        self.note(Event::Concluded(id, Box::new(case)));
+        self.note(RunEvent::Concluded(id, Box::new(case)));
     }
 }
 
-/// Samples of a transaction, at least: about a tenth of a second's work.
+/// Samples in a transaction, for about a tenth of a second.
 const PART: usize = 50_000;
-/// Between two parts. SQLite has those who wait look every tenth of a second at the latest.
+/// Pause between two parts. Waiting programs try SQLite's lock at least ten times per second.
 const TURN: Duration = Duration::from_millis(20);
 
-/// How much of a run is in the archive.
-struct Written {
+/// The part of a run that is in the archive.
+struct WrittenPart {
     rows: Vec<i64>,
     /// Number of blocks, by case.
     blocks: Vec<usize>,
 }
 
 impl Archive {
-    /// Adds a whole run. One that is there already, with the same content or more of it, is left alone; one that is there
-    /// in part, because its measuring or adding was broken off, is completed.
+    /// Adds a whole run, or completes one that is there in part. A run that is there with the same content or more stays as it is.
     ///
     /// # Errors
-    /// When another run has that name, the run has a number that SQLite has no room for, or the archive cannot be
-    /// written; then nothing of it stays there.
+    /// When another run has that name, a number is too large, or the archive cannot be written. Then nothing of it stays there.
     pub fn insert(&mut self, record: &Record) -> Result<()> {
         self.insert_in_parts(record, PART)
     }
@@ -210,20 +205,19 @@ impl Archive {
         self.ask(|_| self.parts_of(&self.redacted(record)?, part))
     }
 
-    /// The same of what an archive like this one has.
     pub(super) fn insert_redacted(&mut self, redacted: &Redacted<'_>) -> Result<()> {
         self.ask(|_| self.parts_of(redacted, PART))
     }
 
     fn parts_of(&self, redacted: &Redacted<'_>, part: usize) -> Result<(), Fault> {
-        self.database.be_patient(PATIENCE)?;
+        self.database.set_patience(PATIENCE)?;
         let record = &*redacted.common;
         let Some(mut place) = self.place(record)? else {
             return Ok(());
         };
         let writing = self.database.writing()?;
         for (number, whole) in &redacted.own {
-            writing.own(&record.id, *number, whole)?;
+            writing.add_identity(&record.id, *number, whole)?;
         }
         writing.commit()?;
         loop {
@@ -253,16 +247,16 @@ impl Archive {
         }
     }
 
-    /// Where the run goes on; nowhere if it is whole.
-    fn place(&self, record: &Record) -> Result<Option<Written>, Fault> {
+    /// Returns the part that is there, or none if the whole run is.
+    fn place(&self, record: &Record) -> Result<Option<WrittenPart>, Fault> {
         let writing = self.database.writing()?;
         if !writing.has(&record.id)? {
-            let rows = writing.head(record)?;
+            let rows = writing.add_run(record)?;
             writing.commit()?;
             let blocks = vec![0; rows.len()];
-            return Ok(Some(Written { rows, blocks }));
+            return Ok(Some(WrittenPart { rows, blocks }));
         }
-        let rows = writing.rows(&record.id)?;
+        let rows = writing.case_rows(&record.id)?;
         drop(writing);
         let found = self.load_redacted(&record.id.0)?.common.into_owned();
         // What is there may also be more, of a run whose copy was left behind.
@@ -271,14 +265,19 @@ impl Archive {
         }
         let blocks = found.cases.iter().map(|case| case.blocks.len()).collect();
         if is_part_of(&found, record) {
-            Ok(Some(Written { rows, blocks }))
+            Ok(Some(WrittenPart { rows, blocks }))
         } else {
             Err(self.exists(&record.id).into())
         }
     }
 
-    /// Adds blocks, or what is said of the run at its end. Whether more is to come.
-    fn add_part(&self, record: &Record, place: &mut Written, part: usize) -> Result<bool, Fault> {
+    /// Adds blocks or, after the last of them, the run's conclusion. Returns true if more blocks follow.
+    fn add_part(
+        &self,
+        record: &Record,
+        place: &mut WrittenPart,
+        part: usize,
+    ) -> Result<bool, Fault> {
         let writing = self.database.writing()?;
         if writing.claim(&record.id)? != place.blocks.iter().sum::<usize>() {
             // Somebody else is adding the same run.
@@ -291,24 +290,24 @@ impl Archive {
                     writing.commit()?;
                     return Ok(true);
                 }
-                writing.block(*row, block)?;
+                writing.add_block(*row, block)?;
                 *written += 1;
                 added += block.samples.len().max(1);
             }
         }
         for (row, case) in place.rows.iter().zip(&record.cases) {
-            writing.conclusion(*row, case)?;
+            writing.conclude(*row, case)?;
         }
         if let Some(harness) = &record.harness {
-            writing.harness(&record.id, harness)?;
+            writing.set_harness(&record.id, harness)?;
         }
-        writing.state(&record.id, record.state)?;
+        writing.set_state(&record.id, record.state)?;
         writing.commit()?;
         Ok(false)
     }
 }
 
-/// Whether it is what a run or an import leaves that was broken off: whole cases, and the beginning of others.
+/// Tells an interrupted run or import of the record: whole cases, and the beginnings of others.
 fn is_part_of(found: &Record, record: &Record) -> bool {
     let head = |of: &Record| Record {
         state: RunState::Unfinished,

@@ -1,4 +1,4 @@
-//! The export: one JSON document a run, with every sample. `schema/record-1.json` describes it.
+//! Exports of whole runs: one JSON document per run, with every sample. `schema/record-1.json` describes it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,11 +10,11 @@ use keymark_stats::Band;
 use serde::Deserialize;
 use serde_json::error::Category;
 
-use super::{Fault, ImportError, limits};
+use super::{ImportError, ImportFault, limits};
 use crate::visible::write_json;
 use keymark_bench::outside::visible::excerpt;
 
-/// Writes the record on one line; give a buffered writer.
+/// Writes the record on one line. The writer should be buffered.
 ///
 /// # Errors
 /// When writing fails, or no keymark would import what is written.
@@ -29,7 +29,7 @@ pub fn write(record: &Record, mut to: impl Write) -> io::Result<()> {
     to.flush()
 }
 
-/// Bytes of the longest text; in blocks there is none.
+/// Returns the bytes of the longest text. Blocks have none.
 fn longest_text(record: &Record) -> io::Result<usize> {
     let mut longest = limits::LongestText::default();
     let Record {
@@ -59,33 +59,33 @@ fn longest_text(record: &Record) -> io::Result<usize> {
     Ok(longest.bytes)
 }
 
-/// Reads what [`write`] wrote, once it is known not to be larger than any record; `path` is for messages.
+/// Reads the output of [`write`], whose size was checked before. `path` is for messages.
 ///
 /// # Errors
-/// When the content breaks off, is something else, follows a newer schema, or contradicts itself.
+/// When the content ends too early, is no record, follows a newer schema, or contradicts itself.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
     record(content).map_err(|fault| fault.of(path))
 }
 
-fn record(content: &[u8]) -> Result<Record, Fault> {
+fn record(content: &[u8]) -> Result<Record, ImportFault> {
     let parsed: serde_json::Result<Record> = serde_json::from_slice(content);
     if let Some(newer) = schema(&parsed, content).filter(|found| *found > SCHEMA.into()) {
-        return Err(Fault::Newer(newer));
+        return Err(ImportFault::Newer(newer));
     }
     let record = parsed.map_err(|error| refused(content, &error))?;
     if limits::has_nul(content) {
-        return Err(Fault::Inconsistent(
+        return Err(ImportFault::Inconsistent(
             "a text has the character NUL".to_owned(),
         ));
     }
-    Fault::excess(limits::excess(&record))?;
+    ImportFault::excess(limits::excess(&record))?;
     match contradiction(&record) {
-        Some(reason) => Err(Fault::Inconsistent(reason)),
+        Some(reason) => Err(ImportFault::Inconsistent(reason)),
         None => Ok(record),
     }
 }
 
-/// All that is certain to stay in every schema.
+/// The field that every schema has.
 #[derive(Deserialize)]
 struct Head {
     schema: u64,
@@ -101,22 +101,24 @@ fn schema(parsed: &serde_json::Result<Record>, content: &[u8]) -> Option<u64> {
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
-fn refused(content: &[u8], error: &serde_json::Error) -> Fault {
+fn refused(content: &[u8], error: &serde_json::Error) -> ImportFault {
     let reason = excerpt(&error.to_string());
     let head: serde_json::Result<Head> = serde_json::from_slice(content);
     match error.classify() {
-        Category::Eof => Fault::Truncated {
+        Category::Eof => ImportFault::Truncated {
             line: error.line(),
             column: error.column(),
         },
-        // Said to be one of ours, but not what ours look like.
-        Category::Data if head.is_ok() => Fault::Inconsistent(reason),
-        // That there is no schema says more than any field that is not one of ours.
-        _ => Fault::Foreign(head.map_or_else(|error| excerpt(&error.to_string()), |_| reason)),
+        // It has a schema, but other fields than a record.
+        Category::Data if head.is_ok() => ImportFault::Inconsistent(reason),
+        // A missing schema says more than an unknown field.
+        _ => {
+            ImportFault::Foreign(head.map_or_else(|error| excerpt(&error.to_string()), |_| reason))
+        }
     }
 }
 
-/// What the types alone do not rule out.
+/// Finds contradictions that the types permit.
 fn contradiction(record: &Record) -> Option<String> {
     let (plan, cases, series) = (&record.plan, &record.cases, record.series.as_ref());
     let early = record.started < jiff::Timestamp::UNIX_EPOCH;
@@ -124,7 +126,7 @@ fn contradiction(record: &Record) -> Option<String> {
     let series_ids = series.map(|series| &series.id).into_iter().chain(against);
     let names = std::iter::once(&record.id.0).chain(series_ids.map(|id| &id.0));
     let odd = { names }.any(|name| !name.trim().is_empty() && !limits::is_name(name));
-    // Of published figures nobody knows the machine.
+    // The machine of published figures is unknown.
     let no_cores = record.environment.cores == 0 && record.state != RunState::Published;
     let nameless = series.is_some_and(|series| series.id.0.is_empty());
     let no_runs = series.is_some_and(|series| series.runs == 0);
@@ -198,7 +200,7 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
     if let Some(Sample { worker, .. }) = stranger {
         return Some(format!("a sample of worker {worker}, of {workers} from 0"));
     }
-    // 292 years: what an archive can hold.
+    // An archive can hold 292 years.
     let centuries = |ns: u64| i64::try_from(ns).is_err();
     if record.samples().any(|sample| centuries(sample.end.0)) {
         return Some("a sample ends after centuries".to_owned());

@@ -1,20 +1,19 @@
-//! How large a record from elsewhere may be, and how much is read to find that out. Analysis and tables take time and room in proportion to these;
-//! what goes beyond them was not measured by keymark, and is not exported either. Of JSON that is nested deeper than 127 levels nothing is
-//! made, which is `serde_json`'s own limit.
+//! Limits of imported and exported records. Analysis and tables need time and memory in proportion to them. keymark measures no larger
+//! runs. `serde_json` itself refuses more than 127 levels.
 
 use std::io::{self, Read, Write};
 
 use keymark_bench::{Case, Record};
 
-use super::Fault;
+use super::ImportFault;
 
-/// Bytes of a file that keymark exported.
+/// Bytes of an exported file.
 pub const BYTES: usize = 2 << 30;
 /// Bytes of a table of published figures.
 pub const TABLE: usize = 16 << 20;
-/// Bytes of a line of one.
+/// Bytes of a line of such a table.
 pub const LINE: usize = 64 << 10;
-/// Bytes that are read at once.
+/// Bytes per read.
 const STEP: usize = 1 << 20;
 /// Cases of a run.
 pub const CASES: usize = 5_000;
@@ -27,7 +26,7 @@ pub const NAME: usize = 200;
 /// Bytes of any other text.
 pub const TEXT: usize = 10_000;
 
-/// What goes beyond the limits.
+/// Describes the first limit that the record exceeds.
 pub(super) fn excess(record: &Record) -> Option<String> {
     cases(record.cases.len().max(record.plan.cases.len()))
         .or_else(|| name("the run", &record.id.0))
@@ -56,12 +55,12 @@ pub(super) fn name(whose: &str, name: &str) -> Option<String> {
     (length > NAME).then(|| format!("the name of {whose} has {length} bytes; the limit is {NAME}"))
 }
 
-/// Whether it may name a run or a series: names become part of files, addresses and lines.
+/// Accepts names of runs and series that can be part of files, addresses and lines.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// Whether a text in JSON has the character NUL, which no database takes.
+/// Finds the character NUL in JSON, which no database takes.
 pub(super) fn has_nul(json: &[u8]) -> bool {
     let escaped = |at: usize| {
         let before = json[..at].iter().rev();
@@ -72,12 +71,11 @@ pub(super) fn has_nul(json: &[u8]) -> bool {
 }
 const NUL: &[u8] = br"\u0000";
 
-/// Of the longest text, as far as it has been read.
 pub(super) fn text(length: usize) -> Option<String> {
     (length > TEXT).then(|| format!("a text has more than {TEXT} bytes"))
 }
 
-/// What is too much for a table, of which this is the beginning or all.
+/// Describes the limit that a table, or its beginning, exceeds.
 fn table(content: &[u8]) -> Option<String> {
     let lines = content.split(|octet| *octet == b'\n');
     lines
@@ -87,8 +85,8 @@ fn table(content: &[u8]) -> Option<String> {
         .or_else(|| (content.len() > TABLE).then(|| format!("it has more than {TABLE} bytes")))
 }
 
-/// Reads what may be a record, and no further than it may be one.
-pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, Fault> {
+/// Reads a file as far as it can be a record.
+pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, ImportFault> {
     let mut content = Vec::new();
     let mut longest = LongestText::default();
     loop {
@@ -98,11 +96,11 @@ pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, Fault> {
             return Ok(content);
         }
         longest.go_on(&content[known..]);
-        Fault::excess(excess_of_file(&content, &longest))?;
+        ImportFault::excess(excess_of_file(&content, &longest))?;
     }
 }
 
-/// The same of what has been read already.
+/// Describes the limit that a file's content exceeds.
 pub(super) fn content(content: &[u8]) -> Option<String> {
     let mut longest = LongestText::default();
     longest.go_on(content);
@@ -110,7 +108,7 @@ pub(super) fn content(content: &[u8]) -> Option<String> {
 }
 
 fn excess_of_file(content: &[u8], longest: &LongestText) -> Option<String> {
-    if Kind::of(content) == Kind::Json {
+    if ContentKind::of(content) == ContentKind::Json {
         let large = content.len() > BYTES;
         text(longest.bytes).or_else(|| large.then(|| format!("it has more than {BYTES} bytes")))
     } else {
@@ -118,18 +116,16 @@ fn excess_of_file(content: &[u8], longest: &LongestText) -> Option<String> {
     }
 }
 
-/// What the content makes a file.
+/// Form of a file by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Nothing is in it.
+pub(super) enum ContentKind {
     Empty,
-    /// A record in JSON.
     Json,
-    /// Something that begins with this octet.
+    /// Other content, with its first octet.
     Other(u8),
 }
 
-impl Kind {
+impl ContentKind {
     pub(super) fn of(content: &[u8]) -> Self {
         let content = without_mark(content);
         match content.iter().find(|octet| !octet.is_ascii_whitespace()) {
@@ -140,7 +136,7 @@ impl Kind {
     }
 }
 
-/// Without the mark that some editors put before text in UTF-8 (RFC 8259 §8.1 lets it be ignored).
+/// Strips the mark that some editors put before UTF-8 (RFC 8259 §8.1 permits to ignore it).
 pub(super) fn without_mark(content: &[u8]) -> &[u8] {
     content
         .strip_prefix("\u{feff}".as_bytes())
@@ -152,12 +148,12 @@ fn workers(case: &Case) -> Option<String> {
     (workers > WORKERS).then(|| format!("a case has {workers} workers; the limit is {WORKERS}"))
 }
 
-/// The longest text in JSON, before anything is made of it.
+/// Scanner for the longest text in JSON before parsing.
 #[derive(Default)]
 pub(super) struct LongestText {
-    /// Its bytes.
+    /// Bytes of the longest text so far.
     pub(super) bytes: usize,
-    /// Of the text that has not ended.
+    /// Bytes of the text that has not ended.
     open: Option<usize>,
     escaped: bool,
 }
@@ -243,7 +239,7 @@ mod tests {
         ] {
             let mut rest = Endless(filler, 0);
             let all = begin.as_bytes().chain(&mut rest);
-            let Err(Fault::TooLarge(said)) = read(all) else {
+            let Err(ImportFault::TooLarge(said)) = read(all) else {
                 panic!("{begin}")
             };
             assert_says(&said, ["more than"]);

@@ -1,5 +1,5 @@
-//! Runs as files: the export of a whole record ([`json`], `schema/record-1.json`), and figures that somebody published
-//! ([`published`]); why a file cannot be imported, and which files of a [`Folder`] are meant to be records.
+//! Runs as files: exports of whole records ([`json`], `schema/record-1.json`), published figures ([`published`]), and folders of
+//! records ([`Folder`]).
 
 pub mod json;
 pub mod limits;
@@ -14,45 +14,47 @@ use keymark_bench::{Record, SCHEMA};
 use walkdir::{DirEntry, WalkDir};
 
 use keymark_bench::outside::visible::{excerpt, visible};
-use limits::Kind;
+use limits::ContentKind;
 use published::COLUMNS;
 
 pub use published::{Cells, Shipped, UnknownFigures};
 
-/// Reads a record of either kind; which one it is shows in the content, not in the file's name.
+/// Reads a record of either kind. The content decides which one, not the file's name.
 ///
 /// # Errors
 /// When the file cannot be read or is neither.
 pub fn import(path: &Path) -> Result<Record, ImportError> {
-    let file = File::open(path).map_err(Fault::Io);
+    let file = File::open(path).map_err(ImportFault::Io);
     let content = file.and_then(limits::read);
     parse(path, &content.map_err(|fault| fault.of(path))?)
 }
 
-/// The same of what has been read; `name` is what it is called in messages.
+/// Parses a record of either kind. `name` is for messages.
 ///
 /// # Errors
 /// When it is neither.
 pub fn read(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
-    Fault::excess(limits::content(content)).map_err(|fault| fault.of(name))?;
+    ImportFault::excess(limits::content(content)).map_err(|fault| fault.of(name))?;
     parse(name, content)
 }
 
 fn parse(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
-    let kind = Kind::of(content);
+    let kind = ContentKind::of(content);
     let content = limits::without_mark(content);
     let mut ending = name.extension().into_iter();
     let is_json = ending.any(|end| end.eq_ignore_ascii_case("json"));
     match kind {
-        Kind::Empty => Err(Fault::Empty.of(name)),
-        Kind::Json => json::parse(name, content),
-        // Nobody who exported it wants to hear of tables.
-        Kind::Other(begin) if is_json => Err(Fault::Foreign(no_object(begin)).of(name)),
-        Kind::Other(_) => published::parse(name, content),
+        ContentKind::Empty => Err(ImportFault::Empty.of(name)),
+        ContentKind::Json => json::parse(name, content),
+        // Users of exports do not know tables.
+        ContentKind::Other(begin) if is_json => {
+            Err(ImportFault::Foreign(no_object(begin)).of(name))
+        }
+        ContentKind::Other(_) => published::parse(name, content),
     }
 }
 
-/// What JSON begins with that keymark did not write.
+/// Describes content that is no JSON object.
 fn no_object(begin: u8) -> String {
     if matches!(begin, 0xfe | 0xff) {
         // RFC 8259 §8.1
@@ -66,27 +68,27 @@ fn no_object(begin: u8) -> String {
     format!("it begins with {begin} and not with '{{'")
 }
 
-/// What is wrong with a file.
+/// Error of an import.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", said(.path, .fault))]
 pub struct ImportError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong.
+    /// Reason.
     #[source]
-    pub fault: Fault,
+    pub fault: ImportFault,
 }
 
-/// The same where the file's name is not known; the words follow the name.
+/// Reason of an import's failure, as text that follows the file's name.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
-    /// It cannot be read.
+pub enum ImportFault {
+    /// Unreadable file.
     #[error("{0}; check its name and permissions")]
     Io(#[from] io::Error),
-    /// Nothing in it.
+    /// Empty file.
     #[error(" is empty; export the run again")]
     Empty,
-    /// It breaks off.
+    /// Early end.
     #[error(" ends too early, at line {line}, column {column}; copy or export it again")]
     Truncated {
         /// Its last line.
@@ -97,43 +99,42 @@ pub enum Fault {
     /// Neither kind of file.
     #[error(" is not a run exported by keymark: {0}; 'keymark export' writes such files")]
     Foreign(String),
-    /// It follows that schema, of a newer keymark.
+    /// Schema of a newer keymark.
     #[error(" follows schema {0}, but this keymark reads up to {SCHEMA}; update keymark")]
     Newer(u64),
-    /// It cannot be a record that keymark wrote.
+    /// Contradiction in a record.
     #[error(" contradicts itself: {0}; export the run again and do not edit the file")]
     Inconsistent(String),
-    /// More than any run can have measured.
+    /// Larger than any run.
     #[error(" is too large to import: {0}; export the run again and do not edit the file")]
     TooLarge(String),
-    /// No export of keymark, and a table without a column that figures have.
+    /// Neither an export nor a table of figures.
     #[error(
         " is neither a run exported by keymark ('keymark export' writes these) nor a table of published figures with \
          the columns {}",
         COLUMNS.join(", ")
     )]
     Neither,
-    /// A table that has these columns.
+    /// Table with other columns.
     #[error(
         " has the columns {found}, but a table of published figures needs {}: rename or convert them",
         COLUMNS.join(", ")
     )]
     Columns {
-        /// Its columns.
+        /// Columns found.
         found: String,
     },
-    /// A line that makes no sense.
+    /// Invalid line of a table.
     #[error(", line {line}: {reason}; correct that line")]
     Line {
-        /// Its number, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Error in the line.
         reason: String,
     },
 }
 
-impl Fault {
-    /// As a fault of the file.
+impl ImportFault {
     pub(super) fn of(self, path: &Path) -> ImportError {
         ImportError {
             path: path.into(),
@@ -141,20 +142,19 @@ impl Fault {
         }
     }
 
-    /// What goes beyond a limit, if something does.
     pub(super) fn excess(excess: Option<String>) -> Result<(), Self> {
         excess.map_or(Ok(()), |reason| Err(Self::TooLarge(reason)))
     }
 }
 
-/// A path in one line, whatever a contributor has called a file.
+/// Returns a path that is safe to print on one line.
 fn shown(path: &Path) -> String {
     visible(&path.display().to_string()).into_owned()
 }
 
-fn said(path: &Path, fault: &Fault) -> String {
+fn said(path: &Path, fault: &ImportFault) -> String {
     let path = shown(path);
-    if matches!(fault, Fault::Io(_)) {
+    if matches!(fault, ImportFault::Io(_)) {
         format!("cannot read {path}: {fault}")
     } else {
         format!("{path}{fault}")
@@ -162,7 +162,7 @@ fn said(path: &Path, fault: &Fault) -> String {
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
-impl From<csv::Error> for Fault {
+impl From<csv::Error> for ImportFault {
     fn from(error: csv::Error) -> Self {
         let line = error.position().map_or(1, csv::Position::line);
         let reason = match error.kind() {
@@ -170,53 +170,53 @@ impl From<csv::Error> for Fault {
                 expected_len, len, ..
             } => format!("it has {len} fields, not {expected_len}"),
             csv::ErrorKind::Utf8 { .. } => "it is not UTF-8 text".to_owned(),
-            // What else it is stays between it and its owner.
+            // Other content may be private.
             _ => excerpt(&error.to_string()),
         };
         Self::Line { line, reason }
     }
 }
 
-/// Endings of files that are read; what stands beside them (a README, a licence) is no record.
+/// Endings of records. Other files of a folder, such as a README, are no records.
 pub const ENDINGS: [&str; 2] = ["json", "csv"];
 
-/// Files of a folder and the folders in it, in the order of their paths.
+/// Files of a folder and its subfolders, in the order of their paths.
 #[derive(Debug, Default)]
 pub struct Folder {
-    /// To be read, by [`import`](import).
+    /// Files to read with [`import`](import).
     pub records: Vec<PathBuf>,
-    /// Called like records, and no files.
-    pub refused: Vec<NoFile>,
-    /// Called otherwise.
+    /// Entries with the endings of records that are no plain files.
+    pub refused: Vec<NotAFile>,
+    /// Files with other endings.
     pub aside: Vec<PathBuf>,
 }
 
-/// Something that is called like a record and is not opened.
+/// An entry with the ending of a record that is no plain file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} is {what}, but only plain files are read; put the file itself there", shown(.path))]
-pub struct NoFile {
-    /// Where it is.
+pub struct NotAFile {
+    /// Path of the entry.
     pub path: PathBuf,
     what: &'static str,
 }
 
-/// The folder cannot be listed.
+/// Error while listing a folder.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read folder {}: {source}; check its name and permissions", shown(.path))]
-pub struct Unreadable {
-    /// Which folder.
+pub struct UnreadableFolder {
+    /// The folder.
     pub path: PathBuf,
-    /// What the system reports.
+    /// Report of the system.
     pub source: io::Error,
 }
 
 impl Folder {
-    /// Lists a folder. What begins with a dot is its owner's (`.git`), and not looked at. Links are not followed: they may lead
-    /// out of a folder that anybody contributes to.
+    /// Lists a folder. Names with a dot (`.git`) are ignored. Links are not followed: they may lead out of a folder to which anybody
+    /// contributes.
     ///
     /// # Errors
     /// When it, or a folder in it, cannot be listed.
-    pub fn list(path: &Path) -> Result<Self, Unreadable> {
+    pub fn list(path: &Path) -> Result<Self, UnreadableFolder> {
         let mut folder = Self::default();
         let own = |entry: &DirEntry| {
             entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
@@ -225,7 +225,7 @@ impl Folder {
             .into_iter()
             .filter_entry(|entry| !own(entry))
         {
-            let entry = entry.map_err(|error| Unreadable {
+            let entry = entry.map_err(|error| UnreadableFolder {
                 path: error.path().unwrap_or(path).to_path_buf(),
                 source: error.into_io_error().unwrap_or(io::ErrorKind::Other.into()),
             })?;
@@ -255,7 +255,7 @@ impl Folder {
             } else {
                 "a device, pipe or socket"
             };
-            self.refused.push(NoFile { path, what });
+            self.refused.push(NotAFile { path, what });
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Tables of published figures, `device,algorithm,operation,stack,mean_s,n,note`, one mean a line
-//! (`data/published/README.md`), and those that keymark brings along.
+//! Tables of published figures, `device,algorithm,operation,stack,mean_s,n,note`, one mean per line
+//! (`data/published/README.md`), and the tables included in keymark.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ use keymark_bench::{
 use keymark_stats::Seconds;
 use serde::Deserialize;
 
-use super::{Fault, ImportError, limits};
+use super::{ImportError, ImportFault, limits};
 
 /// The columns, in any order.
 pub const COLUMNS: [&str; 7] = [
@@ -53,7 +53,7 @@ fn reader(content: &[u8]) -> csv::Reader<&[u8]> {
         .from_reader(content)
 }
 
-fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
+fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, ImportFault> {
     let mut reader = reader(content);
     let header = reader.headers()?.clone();
     check(&header)?;
@@ -62,7 +62,7 @@ fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
     for row in reader.into_records() {
         let row = row?;
         let line = row.position().map_or(0, csv::Position::line);
-        let refused = |reason| Fault::Line { line, reason };
+        let refused = |reason| ImportFault::Line { line, reason };
         let longest = row.iter().map(str::len).max().unwrap_or(0);
         limits::text(longest).map_or(Ok(()), |reason| Err(refused(reason)))?;
         if row.iter().any(|cell| cell.contains('\0')) {
@@ -74,30 +74,30 @@ fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
             return Err(refused(format!("{name} is also in an earlier line")));
         }
         cases.push(case);
-        Fault::excess(limits::cases(cases.len()))?;
+        ImportFault::excess(limits::cases(cases.len()))?;
     }
     if cases.is_empty() {
-        return Err(Fault::Empty);
+        return Err(ImportFault::Empty);
     }
     Ok(cases)
 }
 
-/// Whether the header is [`COLUMNS`], in whatever order.
-fn check(header: &StringRecord) -> Result<(), Fault> {
+/// Compares the header with [`COLUMNS`] in any order.
+fn check(header: &StringRecord) -> Result<(), ImportFault> {
     if !header.iter().any(|name| COLUMNS.contains(&name)) {
-        // What else it is stays between it and its owner.
-        return Err(Fault::Neither);
+        // Other content may be private.
+        return Err(ImportFault::Neither);
     }
     let complete = |column: &&str| header.iter().any(|name| name == *column);
     if header.len() == COLUMNS.len() && COLUMNS.iter().all(complete) {
         return Ok(());
     }
     let found = excerpt(&header.iter().join(", "));
-    Err(Fault::Columns { found })
+    Err(ImportFault::Columns { found })
 }
 
 #[derive(Deserialize)]
-struct Line<'r> {
+struct FigureLine<'r> {
     device: &'r str,
     algorithm: &'r str,
     operation: &'r str,
@@ -108,13 +108,13 @@ struct Line<'r> {
 }
 
 fn parsed<T: FromStr<Err: ToString>>(word: &str) -> Result<T, String> {
-    // So long a word is none, and what is said of words repeats them.
+    // Errors repeat the word, which may be long.
     excerpt(word)
         .parse()
         .map_err(|error: T::Err| error.to_string())
 }
 
-/// The device of a line, of which no more is known than its name.
+/// Returns a device of which only the name is known.
 fn reported(device: &str) -> Result<StoreIdentity, String> {
     if device.is_empty() {
         return Err("the device has no name".to_owned());
@@ -125,7 +125,7 @@ fn reported(device: &str) -> Result<StoreIdentity, String> {
     Ok(StoreIdentity::new(name, kind, provenance, device))
 }
 
-fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
+fn case(line: &FigureLine<'_>) -> Result<CaseRecord, String> {
     let device = reported(line.device)?;
     let operation = match line.operation {
         "tls-handshake" => Operation::Handshake,
@@ -154,7 +154,7 @@ fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
     })
 }
 
-/// The stacks that articles have figures of.
+/// Stacks of published figures.
 const STACKS: [StackName; 4] = [
     StackName::RAW,
     StackName::AGENT,
@@ -171,7 +171,7 @@ fn stack(word: &str) -> Result<StackName, String> {
     Err(format!("unknown stack '{stack}'; choose from {known}"))
 }
 
-/// The scheme behind the stack, if one is named. GnuPG's: the key is in the clear, unless the note says otherwise.
+/// Reads the scheme after the stack. GnuPG's keys have no passphrase, unless the note mentions a cached one.
 fn parameters(stack: StackName, scheme: &str, note: &str) -> Result<Parameters, String> {
     if stack == StackName::RAW && scheme == "pss" {
         return Ok(Parameters::from([("scheme", scheme)]));
@@ -207,7 +207,7 @@ fn number(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    // As u32, so that whatever keeps it has room.
+    // Every database has room for 32 bits.
     let number = text.parse::<u32>().ok().filter(|n| *n > 0);
     number
         .map(|n| Some(n.into()))
@@ -241,7 +241,7 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
     }
 }
 
-/// The first number of four digits in the name that is a year of computers.
+/// Finds a year from 1970 to 2099 in the name.
 fn beginning_of_year(stem: &str) -> jiff::Timestamp {
     stem.split(|c: char| !c.is_ascii_digit())
         .filter(|digits| digits.len() == 4)
@@ -250,29 +250,29 @@ fn beginning_of_year(stem: &str) -> jiff::Timestamp {
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
-/// All of them; a new one needs no line here.
+/// Files of `data/published`.
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../data/published");
 
 /// A file of `data/published`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shipped {
-    /// Its name without the ending.
+    /// Name of the file without its ending.
     pub name: &'static str,
-    /// Where the figures were published: the comment in its first line.
+    /// Source of the figures: the comment in the first line.
     pub source: &'static str,
     content: &'static str,
 }
 
-/// A table as it stands in its file.
+/// Content of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cells {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Of as many cells each.
+    /// Rows with a cell per column.
     pub rows: Vec<Vec<String>>,
 }
 
-/// All there are, by their names.
+/// All tables in the order of their names.
 static SHIPPED: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
     let mut shipped: Vec<Shipped> = FILES.files().filter_map(of_file).collect();
     shipped.sort_unstable_by_key(|each| each.name);
@@ -290,7 +290,7 @@ fn of_file(file: &'static File<'static>) -> Option<Shipped> {
     })
 }
 
-/// Text that names none of them, or more than one.
+/// Text that names no table, or more than one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown published figures '{wanted}'; choose from {}", .known.join(", "))]
 pub struct UnknownFigures {
@@ -299,15 +299,15 @@ pub struct UnknownFigures {
 }
 
 impl Shipped {
-    /// Those with times of operations, which are records as well; the others have loads or ratios.
+    /// Returns tables with times of operations, which can be records. Other tables have loads or ratios.
     pub fn of_times() -> impl Iterator<Item = &'static Self> {
         SHIPPED.iter().filter(|shipped| shipped.cells().is_none())
     }
 
-    /// By its name, or enough of its beginning.
+    /// Finds a table by its name or a unique prefix.
     ///
     /// # Errors
-    /// When that is the beginning of none, or of several.
+    /// When no table or several begin so.
     pub fn named(wanted: &str) -> Result<Self, UnknownFigures> {
         let fitting = || SHIPPED.iter().filter(|each| each.name.starts_with(wanted));
         let exactly = fitting().find(|each| each.name == wanted);
@@ -320,7 +320,7 @@ impl Shipped {
             })
     }
 
-    /// Its rows as they stand, if they are no times of operations: loads in siege's words, ratios.
+    /// Returns the content of a table with loads or ratios; none for times of operations.
     pub fn cells(self) -> Option<Cells> {
         let mut reader = reader(self.content.as_bytes());
         let words = |record: &StringRecord| record.iter().map(str::to_owned).collect::<Vec<_>>();
@@ -334,10 +334,10 @@ impl Shipped {
         Some(Cells { columns, rows })
     }
 
-    /// As a run of published figures: the one that importing the file makes.
+    /// Returns the same record as an import of the file.
     ///
     /// # Errors
-    /// When a line makes no sense, which tests rule out.
+    /// When a line is invalid, which tests rule out.
     pub fn record(self) -> Result<Record, ImportError> {
         let path = format!("{}.csv", self.name);
         parse(Path::new(&path), self.content.as_bytes())

@@ -1,10 +1,8 @@
-//! A record for others: without names of people and machines, and without serial numbers.
+//! Redaction of records for others: names of people and machines and serial numbers are removed.
 //!
-//! Names are taken out of text that comes from outside (versions, products, reasons of failures, notes), never out of
-//! keymark's own words: a user who is called `agent` does not turn the stack into something else.
-//!
-//! It goes through all texts of the record as it is written to a file, so that no field is forgotten: what is keymark's own is named here,
-//! or in the schema of records.
+//! Names are removed from text that comes from outside (versions, products, reasons of failures, notes), never from keymark's own
+//! words: a user called `agent` does not change the stack. All texts of the exported record are searched, so that no field is
+//! forgotten. keymark's own words are listed here or in the schema of records.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -14,21 +12,21 @@ use std::sync::LazyLock;
 use keymark_bench::{Block, Calculator, DeviceName, Record, RunId};
 use serde_json::{Map, Value};
 
-/// What is known to belong to somebody.
+/// Text that identifies a person or a machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Personal {
-    /// A name of the machine.
+    /// Name of a machine.
     Host(String),
-    /// A name of a user.
+    /// Name of a user.
     User(String),
-    /// A home directory.
+    /// Home directory.
     Home(String),
-    /// What the user wants to be removed besides.
+    /// Text that the user names.
     Other(String),
 }
 
 impl Personal {
-    /// What it is, the text, and what stands in for it.
+    /// Returns the kind, the text and its replacement.
     fn parts(&self) -> (&'static str, &str, &'static str) {
         match self {
             Self::Host(text) => ("host name", text, "host"),
@@ -39,32 +37,32 @@ impl Personal {
     }
 }
 
-/// Something that was taken out.
+/// A removed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removal {
-    /// What it is: `host name`.
+    /// Kind of text, such as `host name`.
     pub kind: &'static str,
-    /// As it stood there.
+    /// The removed text.
     pub text: String,
-    /// What stands there now.
+    /// Its replacement.
     pub by: String,
-    /// How many times it was there.
+    /// Number of replacements.
     pub times: usize,
 }
 
-/// A record that may go anywhere.
+/// A redacted record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shared {
-    /// The record, with a name of its own, so that it can stand beside the one that it was made of.
+    /// The record, with a new name so that an archive can have both.
     pub record: Record,
-    /// What is no longer in it.
+    /// Removed texts.
     pub removed: Vec<Removal>,
 }
 
-/// Takes out what is known to belong to somebody, and what the record itself says does.
+/// Removes `personal` texts, and those that the record itself identifies.
 ///
 /// # Errors
-/// When what is left is no record: one of keymark's own words has somebody's name in it.
+/// When the result is no record, because a name is part of one of keymark's own words.
 pub fn share(record: &Record, personal: &[Personal]) -> serde_json::Result<Shared> {
     let mut record = record.clone();
     let mut cleaner = Cleaner::new(personal);
@@ -98,7 +96,7 @@ pub fn share(record: &Record, personal: &[Personal]) -> serde_json::Result<Share
             *device = DeviceName::new(cleaner.clean(device.as_str()));
         }
     }
-    // Paths, labels of tokens, serial numbers: the plan says what was measured.
+    // It may have paths, labels and serial numbers. The plan has everything else.
     record.environment.command.clear();
     let baseline = cleaner.clean(&record.plan.settings.baseline.to_string());
     if let Ok(baseline) = baseline.parse() {
@@ -110,8 +108,8 @@ pub fn share(record: &Record, personal: &[Personal]) -> serde_json::Result<Share
     })
 }
 
-/// The record without what it says itself of its owner, if there is any of that in it: of one that was shared nothing. What only
-/// its own machine knows to be a name stays.
+/// Removes the texts that the record itself identifies. Returns none if there are none, as in a shared record. Names that only
+/// their machine can recognize stay.
 ///
 /// # Errors
 /// As of [`share`].
@@ -122,7 +120,7 @@ pub fn cleaned(record: &Record) -> serde_json::Result<Option<Shared>> {
         return Ok(None);
     }
     shared.record.id = id;
-    // Text that is its own stand-in was found, and is the same.
+    // Such text was there before and did not change.
     shared.removed.retain(|removal| removal.text != removal.by);
     Ok(Some(shared))
 }
@@ -135,7 +133,7 @@ pub fn devices(record: &mut Record) -> impl Iterator<Item = &mut DeviceName> {
     stores.chain(planned).chain(cases)
 }
 
-/// Fields whose texts are keymark's own words, which families register; devices, what calculated and the command are changed by themselves.
+/// Fields with keymark's own words, and fields that are redacted separately.
 const OWN: [&str; 10] = [
     "by",
     "command",
@@ -183,7 +181,7 @@ impl Schema {
     }
 }
 
-/// Every text of a record in JSON that may be from outside, names of entries among them.
+/// Visits every text that may be from outside, also names of entries.
 fn each_text(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) if SCHEMA.words.contains(text) => {}
@@ -198,7 +196,7 @@ fn each_text(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
                     each_text(&mut value, each);
                 }
                 let before = object.get(&name).and_then(Value::as_u64);
-                // Failures that are called the same now are counted together.
+                // Failures with the same name after redaction count together.
                 if let Some((before, more)) = before.zip(value.as_u64()) {
                     value = before.saturating_add(more).into();
                 }
@@ -209,16 +207,16 @@ fn each_text(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// What is looked for, the longest first.
+/// Texts to remove, the longest first.
 struct Cleaner(Vec<Removal>);
 
-/// Shorter names are parts of other words by chance, and are taken out where they stand alone.
+/// Fewest characters of a name that is also removed within words. Shorter names are part of words by chance.
 const LONG: usize = 5;
 
-/// Before the number of a machine that loaded a server.
+/// Prefix for the number of a load generator.
 const CLIENT: &str = "client-";
 
-/// What every machine has.
+/// Names that every machine has.
 const EVERYBODYS: [&str; 4] = ["localhost", "www-data", "nobody", ""];
 
 impl Cleaner {
@@ -243,7 +241,7 @@ impl Cleaner {
         }
     }
 
-    /// Takes serial numbers, labels and the machine's name out of the record; returns new names of devices.
+    /// Removes serial numbers, labels and the machine's name. Returns new names of devices.
     fn identities(&mut self, record: &mut Record) -> BTreeMap<DeviceName, DeviceName> {
         let mut renamed = BTreeMap::new();
         for (number, store) in (1..).zip(&mut record.stores) {
@@ -270,10 +268,13 @@ impl Cleaner {
         renamed
     }
 
-    /// Numbers the machines that loaded a server.
+    /// Replaces the names of load generators by numbers.
     fn clients(&mut self, record: &mut Record) {
-        let loads = record.cases.iter_mut();
-        for load in loads.filter_map(|case| case.server_load.as_mut()) {
+        for load in record
+            .cases
+            .iter_mut()
+            .filter_map(|case| case.server_load.as_mut())
+        {
             let is_number = |name: &String| {
                 let number = name.strip_prefix(CLIENT);
                 number.is_some_and(|number| number.parse::<u32>().is_ok())
@@ -293,7 +294,7 @@ impl Cleaner {
         }
     }
 
-    /// Homes of others than this machine's users, which the text of failures and paths of modules have.
+    /// Finds homes of users of other machines in failures and paths of modules.
     fn learn(&mut self, record: &Record) -> serde_json::Result<()> {
         let mut texts: Vec<String> = record
             .cases
@@ -335,7 +336,7 @@ impl Cleaner {
     fn clean(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for removal in &mut self.0 {
-            // A machine may be called 'a'.
+            // A load generator may be called 'a'.
             if removal.by.starts_with(CLIENT) && removal.text.len() < LONG {
                 continue;
             }
@@ -352,7 +353,7 @@ impl Cleaner {
     }
 }
 
-/// Whether it is one of the names that keymark gives: `software`, `twin:fst-01`. Readers and files are called otherwise.
+/// Recognizes names that keymark gives, such as `software` and `twin:fst-01`. Names of readers and files differ.
 fn is_own(device: &str) -> bool {
     let name = device.strip_prefix("twin:").unwrap_or(device);
     name.chars()
@@ -363,7 +364,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_')
 }
 
-/// Upper and lower case are one; a short one only where it stands alone.
+/// Replaces `wanted` in any case. Short texts are replaced only as whole words.
 fn replaced(text: &str, wanted: &str, by: &str) -> (String, usize) {
     let whole = wanted.chars().count() < LONG;
     let lower = text.to_ascii_lowercase();

@@ -73,17 +73,18 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     })
 }
 
-/// The site as far as its records have been read. Samples are not kept: a folder may hold more of them than memory.
+/// A site in the making. Samples are not kept: a folder may have more of them than memory.
 #[derive(Default)]
 struct Building {
     contributed: Vec<Source>,
+    /// File of each contribution.
     paths: Vec<PathBuf>,
     refused: usize,
     pages: Pages,
 }
 
 impl Building {
-    /// Takes in a file, or says why not.
+    /// Reads a file, or prints an error.
     fn read(&mut self, path: &Path) -> Result<(), Failure> {
         let record = match exchange::import(path) {
             Ok(record) => record,
@@ -119,7 +120,7 @@ impl Building {
         Ok(())
     }
 
-    /// Makes the files of a record: it itself, and its report.
+    /// Makes the download and the report of a record.
     fn add(&mut self, record: &Record, origin: Origin) -> Result<(Source, Added), Failure> {
         let analysis = documents::analysis(record);
         let mut file = Vec::new();
@@ -153,12 +154,13 @@ impl Building {
     }
 }
 
-/// The report of a record, as `keymark report` writes it.
+/// Returns the report of a record, as `keymark report` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
     let document = analysis.document(record, &published::figures(record));
     report(vec![reports::part(record, document)], None)
 }
 
+/// Returns a warning about a record that was exported and not shared.
 fn taken_out(path: &Path, shared: &Shared) -> String {
     let kinds = shared.removed.iter().map(|removal| removal.kind);
     let kinds = kinds.sorted_unstable().dedup();

@@ -17,34 +17,38 @@ fn a_server_elsewhere_is_spoken_to_in_tls_with_its_name_checked() {
         (
             "postgresql://jane@db.example/team",
             SslMode::Require,
-            Check::AuthorityAndName,
+            CertificateCheck::AuthorityAndName,
         ),
         (
             "postgresql://db.example/team?sslmode=verify-ca",
             SslMode::Require,
-            Check::Authority,
+            CertificateCheck::Authority,
         ),
         (
             "postgresql://db.example/team?sslmode=require",
             SslMode::Require,
-            Check::Nothing,
+            CertificateCheck::Nothing,
         ),
         (
             "postgres://db.example/team?sslmode=disable",
             SslMode::Disable,
-            Check::Nothing,
+            CertificateCheck::Nothing,
         ),
         (
             "postgresql://127.0.0.1/team",
             SslMode::Disable,
-            Check::Nothing,
+            CertificateCheck::Nothing,
         ),
         (
             "postgresql://localhost/team?sslmode=verify-full",
             SslMode::Require,
-            Check::AuthorityAndName,
+            CertificateCheck::AuthorityAndName,
         ),
-        ("postgresql:///team", SslMode::Disable, Check::Nothing),
+        (
+            "postgresql:///team",
+            SslMode::Disable,
+            CertificateCheck::Nothing,
+        ),
     ] {
         let found = address(name, &[("USER", "jane")]).unwrap();
         assert_eq!(
@@ -122,19 +126,19 @@ fn where_a_number_is_given_it_says_who_is_local() {
         "postgresql://u@db.example:1,[::1]:2/d?hostaddr=192.0.2.1,::1",
         &[],
     );
-    let place = |name: &str, host: &str, port| Place::Tcp {
+    let place = |name: &str, host: &str, port| Endpoint::Tcp {
         name: name.to_owned(),
         host: host.to_owned(),
         port,
     };
     assert_eq!(
-        places.unwrap().places(),
+        places.unwrap().endpoints(),
         [place("db.example", "192.0.2.1", 1), place("::1", "::1", 2)]
     );
     let socket = address("postgresql:///d?host=/run/x", &[])
         .unwrap()
-        .places();
-    assert_eq!(socket, [Place::Unix("/run/x/.s.PGSQL.5432".into())]);
+        .endpoints();
+    assert_eq!(socket, [Endpoint::Unix("/run/x/.s.PGSQL.5432".into())]);
 }
 
 #[test]

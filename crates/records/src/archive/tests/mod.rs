@@ -47,7 +47,7 @@ macro_rules! with_either {
                 let name = format!("archive{number}");
                 server.psql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
                 let mut archive = Archive::open(&server.address("owner", &name)).unwrap();
-                archive.tell(Identity::Told, Vec::new);
+                archive.set_identity(Identity::Kept, Vec::new);
                 test(&mut archive);
             }
         }
@@ -56,12 +56,9 @@ macro_rules! with_either {
 use with_either;
 
 impl Archive {
-    /// The file, for what only SQLite has.
-    fn sqlite(&self) -> &Connection {
-        match &self.database {
-            Database::Sqlite(connection) => connection,
-            Database::Postgres(_) => panic!("a server"),
-        }
+    /// Connects another program to the file.
+    fn sqlite(&self) -> Connection {
+        Connection::open(&self.path).unwrap()
     }
 }
 
@@ -81,7 +78,7 @@ fn only(archive: &Archive) -> Record {
     archive.load(&RunSelector::Last(0)).unwrap()
 }
 
-/// What the runner would report of the record.
+/// Reports the record to the writer as a runner does.
 fn replay(writer: &mut RunWriter<'_>, record: &Record) {
     let ids = || (0..).map(CaseId).zip(&record.cases);
     writer.measuring(&record.harness.unwrap(), record.cases.len());
@@ -134,8 +131,9 @@ fn a_killed_run_keeps_every_finished_block() {
 /// A run that says whose it is. What was measured on a server is written down when it is over.
 fn of_somebody() -> Record {
     let mut record = telling();
-    let cases = record.cases.iter_mut();
-    cases
+    record
+        .cases
+        .iter_mut()
         .filter(|case| case.server_load.is_some())
         .for_each(|case| case.ending = Some(Stopped::RuleMet.into()));
     record
@@ -187,7 +185,6 @@ fn an_import_that_was_broken_off_is_completed_by_the_next(archive: &mut Archive)
     assert!(matches!(error, ArchiveError::Exists { .. }), "{error:?}");
 }
 
-/// One case is over, another is under way, the harness is known.
 fn a_run_that_was_broken_off_is_completed_from_its_copy(archive: &mut Archive) {
     let whole = record("a");
     let mut writer = archive.begin(&head(&whole)).unwrap();
@@ -371,7 +368,7 @@ fn any_record_survives_the_archive(archive: &mut Archive) {
     });
 }
 
-/// What the head of 1.sql and docs/output.md tell people to ask.
+/// Runs the query of `1.sql` and docs/output.md.
 #[test]
 fn the_view_of_latencies_says_what_each_sample_is_of() {
     let (_directory, mut archive) = archive();
@@ -382,12 +379,7 @@ fn the_view_of_latencies_says_what_each_sample_is_of() {
                       || coalesce(rate, '-') || ' ' || coalesce(think_s, '-') || ' '
                       || coalesce(parameters ->> 'protection', '-')
                FROM latency WHERE latency_s > 0 GROUP BY \"case\" ORDER BY \"case\"";
-    let mut asked = archive.sqlite().prepare(ask).unwrap();
-    let lines: Vec<String> = asked
-        .query_map((), |row| row.get(0))
-        .unwrap()
-        .collect::<rusqlite::Result<_>>()
-        .unwrap();
+    let lines: Vec<String> = archive.database.rows(ask, &[], |row| row.get(0)).unwrap();
     let of = |case: usize| {
         let blocks = &whole.cases[case].blocks;
         blocks

@@ -14,14 +14,9 @@ use keymark_testkit::record::{block, head, mixed as record};
 fn a_full_disk_ends_the_writing_but_not_the_run() {
     let (_directory, mut archive) = archive();
     let whole = record("20261121-045027-0001");
-    let pages: u32 = archive
-        .sqlite()
-        .query_row("PRAGMA page_count", (), |row| row.get(0))
-        .unwrap();
-    archive
-        .sqlite()
-        .pragma_update(None, "max_page_count", pages + 2)
-        .unwrap();
+    let pages: u32 = archive.database.value("PRAGMA page_count", &[]).unwrap();
+    let limit = format!("PRAGMA max_page_count = {}", pages + 2);
+    archive.database.execute(&limit, &[]).unwrap();
     let mut writer = archive.begin(&head(&whole)).unwrap();
     writer.block(CaseId(0), &block(0, &[1]));
     writer.block(CaseId(0), &block(1, &[1; 10_000]));
@@ -38,7 +33,7 @@ fn a_full_disk_ends_the_writing_but_not_the_run() {
     assert_eq!(kept.cases[0].blocks, [block(0, &[1])]);
 }
 
-/// As another keymark that writes.
+/// Locks the archive like another keymark.
 fn locked(archive: &Archive) -> Connection {
     let other = Connection::open(archive.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -160,22 +155,6 @@ fn an_archive_of_another_version_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_damaged_archive_is_said_to_be() {
-    let (_directory, mut archive) = archive();
-    archive.insert(&record("a")).unwrap();
-    archive
-        .sqlite()
-        .execute("UPDATE run SET plan = '{'", ())
-        .unwrap();
-    let error = archive.load(&RunSelector::Last(0)).unwrap_err();
-    assert!(
-        matches!(error, ArchiveError::DamagedRun { .. }),
-        "{error:?}"
-    );
-}
-
-#[cfg(unix)]
-#[test]
 fn missing_permission_is_told_from_a_read_only_directory() {
     use std::os::unix::fs::PermissionsExt;
     let (directory, archive) = archive();
@@ -199,7 +178,7 @@ fn each_code_has_its_own_error() {
             code,
             extended_code: 0,
         };
-        ArchiveError::of_sqlite(Path::new("/x"), rusqlite::Error::SqliteFailure(error, None))
+        Fault::from(rusqlite::Error::SqliteFailure(error, None)).of(Path::new("/x"))
     };
     let of_io = |kind: ErrorKind| ArchiveError::of_io(Path::new("/x"), kind.into());
     for (error, expected) in [

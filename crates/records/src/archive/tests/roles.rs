@@ -1,4 +1,4 @@
-//! What ordinary roles of a server may do, and what they may not, whatever else is theirs there.
+//! Permissions of ordinary roles of a server, also with schemas, operators and functions of their own.
 
 use keymark_testkit::assert_says;
 use keymark_testkit::postgresql::Server;
@@ -34,7 +34,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
     };
     let whole = of_somebody();
     let mut jane = open("jane");
-    jane.tell(Identity::Told, names);
+    jane.set_identity(Identity::Kept, names);
     let mut writer = jane.begin(&head(&whole)).unwrap();
     replay(&mut writer, &whole);
     writer.finish(whole.state).unwrap();
@@ -42,7 +42,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
         id: RunId("hidden".to_owned()),
         ..whole.clone()
     };
-    jane.tell(Identity::Hidden, names);
+    jane.set_identity(Identity::Hidden, names);
     jane.insert(&hidden).unwrap();
     let loaded =
         |archive: &Archive, run: &Record| archive.load(&RunSelector::Id(run.id.0.clone())).unwrap();
@@ -70,7 +70,6 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
     others_may_read_and_nothing_else(&server);
 }
 
-/// Of a writer whose runs these are not, and of a reader.
 fn others_may_read_and_nothing_else(server: &Server) {
     let john = |statement: &str| server.psql_as("john", "keymark", statement);
     assert_eq!(
@@ -155,16 +154,15 @@ fn content(server: &Server, run: &str) -> String {
     );
     let all = server.psql("keymark", &all).unwrap();
     for table in ["run", "case_", "server_load", "block", "sample", "identity"] {
-        let mut lines = all.lines();
         assert!(
-            lines.any(|line| line.starts_with(table)),
+            all.lines().any(|line| line.starts_with(table)),
             "{table} has nothing of {run}"
         );
     }
     all
 }
 
-/// What a role may try with the run of another, the last of it removing its own.
+/// Attempts of a role on the run of another. The last one removes its own runs.
 const TRIED: [&str; 26] = [
     "INSERT INTO keymark.block (case_, round, samples, done, done_ns, sum)
      SELECT id, 9, 5, 5, 5, '' FROM keymark.case_ WHERE run OPERATOR(pg_catalog.=) 'OWN'",
@@ -213,7 +211,7 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
     };
     for role in ["jane", "john"] {
         let mut archive = Archive::open(&server.address(role, "keymark")).unwrap();
-        archive.tell(Identity::Told, Vec::new);
+        archive.set_identity(Identity::Kept, Vec::new);
         archive.insert(&whole(role)).unwrap();
     }
     for role in ["jane", "john"] {
@@ -238,7 +236,7 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
         assert_eq!(server.psql_as(role, "keymark", &read).as_deref(), Some("0"));
         // The other's is there as it was, and the own one again.
         let mut archive = Archive::open(&server.address(role, "keymark")).unwrap();
-        archive.tell(Identity::Told, Vec::new);
+        archive.set_identity(Identity::Kept, Vec::new);
         archive.insert(&whole(role)).unwrap();
     }
     for role in ["jane", "john"] {
@@ -250,7 +248,6 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
     }
 }
 
-/// Of a function that is new tomorrow, too.
 #[test]
 fn no_function_takes_its_operators_from_who_calls_it() {
     let server = Server::start();
@@ -263,7 +260,6 @@ fn no_function_takes_its_operators_from_who_calls_it() {
     assert_ne!(server.psql("keymark", all).as_deref(), Some("0"));
 }
 
-/// What a role may write at all cannot hide what others have written.
 #[test]
 fn an_odd_run_of_one_writer_hides_no_run_of_others() {
     let server = Server::start();

@@ -208,7 +208,6 @@ fn filled(value: &mut Value, path: &str, text: &str, places: &mut Vec<String>) {
     }
 }
 
-/// Of a field that is new tomorrow, too.
 #[test]
 fn a_name_is_found_in_every_text_of_a_record() {
     let mut whole = telling();
