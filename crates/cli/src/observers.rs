@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use itertools::Itertools;
 use keymark_bench::runner::Observer;
 use keymark_bench::{Block, CaseId, CaseRecord, Plan, StoreIdentity};
-use keymark_report::analysis::{Latencies, Machine, Row, row_of};
+use keymark_report::analysis::{Latencies, MachineState, Row, row_of};
 use keymark_report::table::FlatRow;
 use keymark_report::visible;
 use keymark_stats::MachineSpeed;
@@ -48,7 +48,7 @@ impl<'a> JsonStream<'a> {
     }
 
     /// By what the run has told of its machine up to now, both it and what its ratio needs.
-    fn row(&self, index: usize, machine: &Machine) -> Row {
+    fn row(&self, index: usize, machine: &MachineState) -> Row {
         let seed = self.plan.settings.seed;
         let both = [Some(index), self.plan.baseline(index)]
             .into_iter()
@@ -76,7 +76,7 @@ impl Observer for JsonStream<'_> {
         self.waiting = waiting;
         let complete: Vec<usize> = complete;
         let speed = MachineSpeed::of(&self.references, self.plan.settings.seed);
-        let machine = Machine::of(speed, &self.records);
+        let machine = MachineState::of(speed, &self.records);
         for index in complete {
             let row = self.row(index, &machine);
             print_json(&FlatRow::from(&row.on(self.devices)));
