@@ -1,14 +1,14 @@
-//! What is known against the device that has a key, by its product and firmware (`data/tokens.toml`).
+//! Known weaknesses of a key's device, by its product and firmware (`data/tokens.toml`).
 
 use keymark_bench::StoreIdentity;
 
-use super::finding::{Finding, Kind, Level};
+use super::finding::{Finding, FindingKind, Level};
 use super::key::{Numbers, PublicKey};
 use super::weakness::roca;
 use keymark_advice::catalogue::{Affected, Catalogue, Weakness};
 use keymark_advice::policy::{self, Use};
 
-/// What is known against a device, as far as it concerns the key.
+/// Returns the weaknesses of a device that concern the key.
 pub fn weaknesses(device: &StoreIdentity, key: &PublicKey) -> Vec<Finding> {
     let all = Catalogue::shipped().weaknesses.iter();
     let affecting = all.filter(|known| known.devices.iter().any(|one| is(device, one, key)));
@@ -26,7 +26,7 @@ fn is(device: &StoreIdentity, affected: &Affected, key: &PublicKey) -> bool {
     let at_least = |from: &String| version.as_ref().is_some_and(|own| *own >= numbers(from));
     let below = |before: &String| version.as_ref().is_some_and(|own| *own < numbers(before));
     let kind = key.spec.as_ref().ok();
-    let kind = kind.and_then(|spec| policy::Kind::of(*spec, Use::Signature));
+    let kind = kind.and_then(|spec| policy::KeyKind::of(*spec, Use::Signature));
     is_product
         && affected.from.as_ref().is_none_or(at_least)
         && affected.before.as_ref().is_none_or(below)
@@ -42,7 +42,7 @@ fn finding(known: &Weakness, key: &PublicKey) -> Finding {
     } else {
         (Level::Warning, known.id.clone())
     };
-    let mut finding = Finding::new(level, Kind::Device, &known.title).with(detail);
+    let mut finding = Finding::new(level, FindingKind::Device, &known.title).with(detail);
     finding.source.clone_from(&known.source);
     if !known.fixed.is_empty() {
         finding.advice = format!("fixed in {}; make new keys there", known.fixed);

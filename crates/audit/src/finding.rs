@@ -1,4 +1,4 @@
-//! What can be wrong with a key: which kinds there are, how grave each is, where that is read, and what to do.
+//! Findings: their kinds, gravity, sources and advice.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ words! {
 
 words! {
     /// Kinds of findings, the gravest first.
-    pub enum Kind("kind of finding") {
+    pub enum FindingKind("kind of finding") {
         /// The private key is in a list of Debian's weak keys.
         Debian = "debian",
         /// The private key was published.
@@ -63,44 +63,42 @@ words! {
 /// Something that is wrong with a key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finding {
-    /// How grave it is.
     pub level: Level,
-    /// What kind of thing it is; in JSON `finding`.
+    /// Kind; in JSON `finding`.
     #[serde(rename = "finding")]
-    pub kind: Kind,
-    /// What is wrong, in words that hold for every such key.
+    pub kind: FindingKind,
+    /// The weakness in words that hold for every such key.
     #[serde(default)]
     pub text: String,
-    /// What is particular to this one: with which key it shares a factor, since when it has expired.
+    /// Details of this key: the other key of a shared factor, the day of its end.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Where it is read; of policies and devices they say it themselves.
+    /// Source; policies and devices have their own.
     #[serde(default)]
     pub source: String,
-    /// What to do.
     #[serde(rename = "what_to_do")]
     pub advice: String,
 }
 
 #[derive(Deserialize)]
-struct File {
+struct FindingFile {
     finding: Vec<Finding>,
 }
 
-/// What is said of each kind, in their order.
+/// Texts of the kinds, in their order.
 static KNOWN: LazyLock<Vec<Finding>> = LazyLock::new(|| {
-    let file: File = shipped(include_str!("../../../data/findings.toml"));
+    let file: FindingFile = shipped(include_str!("../../../data/findings.toml"));
     file.finding
 });
 
 impl Finding {
-    /// As it is said of all keys.
-    pub fn of(kind: Kind) -> Self {
+    /// Returns the finding as it holds for all keys.
+    pub fn of(kind: FindingKind) -> Self {
         KNOWN[kind as usize].clone()
     }
 
-    /// In other words, and as grave as that.
-    pub fn new(level: Level, kind: Kind, text: impl Into<String>) -> Self {
+    /// Returns the finding with its own text and gravity.
+    pub fn new(level: Level, kind: FindingKind, text: impl Into<String>) -> Self {
         Self {
             level,
             text: text.into(),
@@ -108,7 +106,7 @@ impl Finding {
         }
     }
 
-    /// With what is particular to a key.
+    /// Adds details of a key.
     pub fn with(self, detail: impl Into<String>) -> Self {
         Self {
             detail: detail.into(),
@@ -116,7 +114,7 @@ impl Finding {
         }
     }
 
-    /// Whether the key is weak by it.
+    /// Returns whether the finding makes the key weak.
     pub const fn is_weakness(&self) -> bool {
         match self.level {
             Level::Error | Level::Warning => true,
@@ -131,8 +129,8 @@ mod tests {
 
     #[test]
     fn each_kind_says_what_to_do() {
-        assert_eq!(KNOWN.len(), Kind::ALL.len());
-        for kind in Kind::ALL {
+        assert_eq!(KNOWN.len(), FindingKind::ALL.len());
+        for kind in FindingKind::ALL {
             let said = Finding::of(*kind);
             assert_eq!(said.kind, *kind);
             assert!(!said.advice.is_empty(), "{kind}");

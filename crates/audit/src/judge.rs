@@ -1,19 +1,19 @@
-//! One key against everything that can be said of it without the others.
+//! Judgement of a single key.
 
 use jiff::civil::Date;
 use keymark_bench::Family;
 
-use super::finding::{Finding, Kind, Level};
+use super::finding::{Finding, FindingKind, Level};
 use super::key::{FoundKey, Numbers, PublicKey};
 use super::weakness::known::{Listed, Lists};
 use super::weakness::{TESTED_BITS, bits, fermat, roca, small};
-use super::{Question, Standing};
+use super::{AuditQuestion, Standing};
 use keymark_advice::key_spec::KeySpec;
 use keymark_advice::policy::{self, Act, Policy, Status, Use, Verdict};
 
-/// What is wrong with its numbers.
+/// Returns weaknesses of its numbers.
 pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
-    let subgroup = |text: &str| Finding::new(Level::Error, Kind::SmallSubgroup, text);
+    let subgroup = |text: &str| Finding::new(Level::Error, FindingKind::SmallSubgroup, text);
     let mut findings = Vec::new();
     let listed = match &key.numbers {
         Numbers::Rsa { n, e } => {
@@ -22,13 +22,13 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
             if bits(n) > TESTED_BITS {
                 findings.push(untested());
             } else if let Some(factor) = small::factor(n) {
-                findings.push(Finding::of(Kind::SmallFactor).with(factor.to_string()));
+                findings.push(Finding::of(FindingKind::SmallFactor).with(factor.to_string()));
             } else {
                 if roca::has_fingerprint(n) {
-                    findings.push(Finding::of(Kind::Roca));
+                    findings.push(Finding::of(FindingKind::Roca));
                 }
                 if fermat::factored_in(n).is_some() {
-                    findings.push(Finding::of(Kind::Fermat));
+                    findings.push(Finding::of(FindingKind::Fermat));
                 }
             }
             lists.has_rsa(n, e)
@@ -69,38 +69,38 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         Numbers::Opaque(octets) => lists.has(octets),
     };
     findings.extend(listed.map(|list| match list {
-        Listed::Debian => Finding::of(Kind::Debian),
-        Listed::Badkeys(list) => Finding::of(Kind::Published).with(format!("list {list}")),
+        Listed::Debian => Finding::of(FindingKind::Debian),
+        Listed::Badkeys(list) => Finding::of(FindingKind::Published).with(format!("list {list}")),
     }));
     findings
 }
 
-/// Of numbers that no program uses nothing is known.
+/// Returns a finding for numbers too large to test.
 fn untested() -> Finding {
     let text = format!("it has more than {TESTED_BITS} bits, and its numbers were not tested");
     Finding {
         source: "OpenSSL, OPENSSL_RSA_MAX_MODULUS_BITS".to_owned(),
-        ..Finding::new(Level::Warning, Kind::Malformed, text)
+        ..Finding::new(Level::Warning, FindingKind::Malformed, text)
     }
 }
 
-/// What is wrong with what stands around the key: its end, its signature.
+/// Returns problems of its end and its signature.
 pub(super) fn surroundings(key: &FoundKey, today: Date) -> Vec<Finding> {
     let expired = key.expires.filter(|end| *end < today);
-    let expired = expired.map(|end| Finding::of(Kind::Expired).with(format!("since {end}")));
-    let revoked = key.is_revoked.then(|| Finding::of(Kind::Revoked));
+    let expired = expired.map(|end| Finding::of(FindingKind::Expired).with(format!("since {end}")));
+    let revoked = key.is_revoked.then(|| Finding::of(FindingKind::Revoked));
     let broken = key.broken.map(|broken| {
         let hash = broken.hash;
         if broken.is_root {
             let text = "a root certificate signed itself with a broken hash, which nobody verifies";
-            return Finding::new(Level::Note, Kind::Sha1Signature, text).with(hash);
+            return Finding::new(Level::Note, FindingKind::Sha1Signature, text).with(hash);
         }
-        Finding::of(Kind::Sha1Signature).with(hash)
+        Finding::of(FindingKind::Sha1Signature).with(hash)
     });
     [expired, revoked, broken].into_iter().flatten().collect()
 }
 
-/// Whether it is short, whatever policies say of it.
+/// Returns a finding for a short key, whatever policies say of it.
 pub(super) fn strength(key: &PublicKey) -> Option<Finding> {
     let spec = key.spec.as_ref().ok()?;
     let is_short = match key.strength() {
@@ -108,16 +108,16 @@ pub(super) fn strength(key: &PublicKey) -> Option<Finding> {
         // Below the first row of the table.
         None => spec.modulus_bits().or(spec.order_bits()).is_some(),
     };
-    is_short.then(|| Finding::of(Kind::Short))
+    is_short.then(|| Finding::of(FindingKind::Short))
 }
 
 /// The status by each policy, and what follows from it.
-pub(super) fn policies(key: &FoundKey, question: &Question) -> (Vec<Standing>, Vec<Finding>) {
+pub(super) fn policies(key: &FoundKey, question: &AuditQuestion) -> (Vec<Standing>, Vec<Finding>) {
     let Ok(spec) = key.key.spec else {
-        let unknown = Finding::of(Kind::UnknownAlgorithm).with(key.key.name());
+        let unknown = Finding::of(FindingKind::UnknownAlgorithm).with(key.key.name());
         return (Vec::new(), vec![unknown]);
     };
-    let own = |usage: &Use| policy::Kind::of(spec, *usage).is_some();
+    let own = |usage: &Use| policy::KeyKind::of(spec, *usage).is_some();
     let mut uses: Vec<Use> = key.uses.iter().copied().filter(own).collect();
     if uses.is_empty() {
         // What nobody says a use of signs, if it can.
@@ -173,7 +173,7 @@ fn against(
     let source = [policy.title.as_str(), rule].join(", ");
     Some(Finding {
         source: source.trim_end_matches([',', ' ']).to_owned(),
-        ..Finding::new(level, Kind::Policy, text)
+        ..Finding::new(level, FindingKind::Policy, text)
     })
 }
 

@@ -31,7 +31,7 @@ pub enum Numbers {
     Discrete { p: Vec<u8>, y: Vec<u8> },
     /// A point of a curve, or its string.
     Point(Vec<u8>),
-    /// Of which nothing but the algorithm is judged; none: it was not to be had.
+    /// Octets of which only the algorithm is judged; empty if hidden.
     Opaque(Vec<u8>),
 }
 
@@ -63,7 +63,7 @@ impl PublicKey {
         }
     }
 
-    /// Of that algorithm with a public number modulo a prime.
+    /// Returns a key with a public number modulo a prime.
     pub fn discrete(of_bits: fn(u32) -> KeySpec, p: &[u8], y: &[u8]) -> Self {
         let (p, y) = (trimmed(p).to_vec(), trimmed(y).to_vec());
         Self {
@@ -72,7 +72,7 @@ impl PublicKey {
         }
     }
 
-    /// On a curve, by its name.
+    /// Returns a key on a curve, by its name.
     pub fn on_curve(name: &str, point: &[u8]) -> Self {
         Self {
             spec: name.parse().map_err(|_| name.to_owned()),
@@ -80,7 +80,7 @@ impl PublicKey {
         }
     }
 
-    /// Of an algorithm by its name; its octets tell it apart.
+    /// Returns a key of an algorithm by its name; its octets identify it.
     pub fn named(name: &str, octets: &[u8]) -> Self {
         Self {
             numbers: Numbers::Opaque(octets.to_vec()),
@@ -88,7 +88,7 @@ impl PublicKey {
         }
     }
 
-    /// By SP 800-57, where that has the algorithm.
+    /// Returns the strength by SP 800-57.
     pub fn strength(&self) -> Option<Strength> {
         self.spec.as_ref().ok()?.strength(Table::nist())
     }
@@ -110,13 +110,12 @@ impl Serialize for PublicKey {
     }
 }
 
-/// Where a key is. A name may be anybody's: for people it is made visible.
+/// The place of a key. A name may be anybody's: for people it is made visible.
 #[derive(Debug, Display, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[display("{}{}", visible(within), line.map_or_else(String::new, |line| format!(":{line}")))]
 pub struct Location {
     /// A file, a device, a server.
     pub within: String,
-    /// Which line of the file, if it has lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
 }
@@ -133,15 +132,14 @@ impl Location {
 #[derive(Debug, Display, Clone, PartialEq, Eq, Hash, Serialize)]
 #[display("{place}")]
 pub struct Elsewhere {
-    /// Where.
     #[serde(flatten)]
     pub place: Location,
-    /// Whose it is there, if that is somebody else.
+    /// Owner, if another one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub owner: String,
 }
 
-/// What a key was found in.
+/// Form in which a key was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -158,54 +156,50 @@ pub enum Form {
     Token,
 }
 
-/// By which hash what binds a key to its name was signed, if that hash is broken.
+/// The broken hash of the signature that binds a key to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Broken {
     /// SHA-1, MD5, ….
     pub hash: &'static str,
-    /// Whether a root has certified itself: nobody verifies that signature (RFC 5280 §6.1).
+    /// True if a root has certified itself: nobody verifies that signature (RFC 5280 §6.1).
     pub is_root: bool,
 }
 
 /// A key that was found, and what is said of it; in JSON one object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct FoundKey {
-    /// Where.
     #[serde(flatten)]
     pub place: Location,
-    /// Where else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Elsewhere>,
     /// User id, subject, comment, label: text of somebody else's.
     pub owner: String,
-    /// In what.
     pub form: Form,
     /// The key itself.
     #[serde(flatten)]
     pub key: PublicKey,
-    /// That of OpenPGP, or of SSH if it has such keys.
+    /// Fingerprint of OpenPGP, or of SSH if it has such keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// What it is for; nothing: what its algorithm can do.
+    /// Uses; all of its algorithm's if empty.
     #[serde(skip)]
     pub uses: Vec<Use>,
     /// Its last day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<Date>,
-    /// Whether its owner has revoked it.
     #[serde(skip)]
     pub is_revoked: bool,
     /// Its signature, if that is made with a broken hash.
     #[serde(skip)]
     pub broken: Option<Broken>,
-    /// By each policy, once it was judged.
+    /// Statuses by policies, once judged.
     pub status: Vec<Standing>,
-    /// What is wrong, the gravest first.
+    /// Findings, the gravest first.
     pub findings: Vec<Finding>,
 }
 
 impl FoundKey {
-    /// One of which nothing but the key is known.
+    /// Returns a key of which nothing else is known.
     pub fn new(place: Location, owner: impl Into<String>, form: Form, key: PublicKey) -> Self {
         Self {
             place,
@@ -223,19 +217,18 @@ impl FoundKey {
         }
     }
 
-    /// Whether a certificate or a signature says something of it: its end, its uses.
+    /// Returns whether a certificate or a signature tells its end or its uses.
     pub(super) fn is_bound(&self) -> bool {
         let is_bound = self.expires.is_some() || self.broken.is_some() || self.is_revoked;
         is_bound || !self.uses.is_empty() || !self.findings.is_empty()
     }
 
-    /// Whether nothing but its algorithm is seen, of a private key without its public part.
+    /// Returns whether only its algorithm is visible, as of a private key without its public part.
     pub(super) fn is_hidden(&self) -> bool {
         matches!(&self.key.numbers,
             Numbers::Point(octets) | Numbers::Opaque(octets) if octets.is_empty())
     }
 
-    /// Whether anything makes it weak.
     pub fn is_weak(&self) -> bool {
         self.findings.iter().any(Finding::is_weakness)
     }

@@ -17,7 +17,7 @@ use jiff::civil::Date;
 use rug::Integer;
 use serde::Serialize;
 
-pub use finding::{Finding, Kind, Level};
+pub use finding::{Finding, FindingKind, Level};
 pub use key::{Elsewhere, Form, FoundKey, Location, PublicKey};
 pub use read::{NotRead, Read, WithoutKey};
 pub use weakness::known::{Lists, Places};
@@ -29,14 +29,14 @@ use weakness::{TESTED_BITS, batch_gcd, bits, number};
 /// Among more keys that share factors than this, no partner is looked for.
 const PARTNERS: usize = 200;
 
-/// By what keys are judged.
+/// Policies and dates by which keys are judged.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct AuditQuestion {
     /// Each of them.
     pub policies: Vec<Policy>,
     /// The day.
     pub today: Date,
-    /// How long they have to last, if that is asked.
+    /// Last day of use.
     pub until: Option<Date>,
 }
 
@@ -45,12 +45,11 @@ pub struct Question {
 pub struct Standing {
     /// Its id.
     pub policy: String,
-    /// For which use.
     #[serde(rename = "use")]
     pub usage: Use,
     /// Today.
     pub today: Status,
-    /// On the day until which keys have to last.
+    /// Status on the last day of use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Status>,
 }
@@ -58,11 +57,11 @@ pub struct Standing {
 /// All keys, judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// In the order in which they were found.
+    /// Keys in the order in which they were found.
     pub keys: Vec<FoundKey>,
-    /// What could not be read.
+    /// Files that could not be read.
     pub not_read: Vec<NotRead>,
-    /// What has no public key in it.
+    /// Files without a public key.
     pub without_key: Vec<WithoutKey>,
     /// Lists of known keys that are not here.
     pub missing_lists: Vec<&'static str>,
@@ -70,7 +69,7 @@ pub struct Audit {
 
 impl Audit {
     /// Judges keys. What was found of a key beforehand, such as a weakness of its device, comes with it.
-    pub fn of(mut read: Read, question: &Question, lists: &mut Lists) -> Self {
+    pub fn of(mut read: Read, question: &AuditQuestion, lists: &mut Lists) -> Self {
         read.settle();
         let mut keys = merge(read.keys);
         for key in &mut keys {
@@ -94,12 +93,12 @@ impl Audit {
         }
     }
 
-    /// Those that something makes weak.
+    /// Returns the weak keys.
     pub fn weak(&self) -> impl Iterator<Item = &FoundKey> {
         self.keys.iter().filter(|key| key.is_weak())
     }
 
-    /// How many keys there are and how many are weak, whatever the number of their certificates.
+    /// Returns the number of keys and of weak ones, whatever the number of their certificates.
     pub fn counts(&self) -> (usize, usize) {
         let different = |keys: &mut dyn Iterator<Item = &FoundKey>| {
             let (hidden, seen): (Vec<_>, Vec<_>) = keys.partition(|key| key.is_hidden());
@@ -157,15 +156,17 @@ fn merge(found: Vec<FoundKey>) -> Vec<FoundKey> {
     merged.into_values().collect()
 }
 
-/// For each key whether it shares a factor with another one. Damaged moduli share small factors with many, and are not
-/// among them.
+/// Returns for each key a finding if it shares a factor with another one. Damaged moduli share small factors with many,
+/// and are not among them.
 fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
     let mut moduli: HashMap<&[u8], usize> = HashMap::new();
     let mut numbers: Vec<Integer> = Vec::new();
     let mut places: Vec<&Location> = Vec::new();
     for key in keys {
-        let mut findings = key.findings.iter();
-        let is_damaged = findings.any(|one| one.kind == Kind::SmallFactor);
+        let is_damaged = key
+            .findings
+            .iter()
+            .any(|one| one.kind == FindingKind::SmallFactor);
         if let Numbers::Rsa { n, .. } = &key.key.numbers
             && !is_damaged
             && bits(n) <= TESTED_BITS
@@ -207,7 +208,7 @@ fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
             sharing.binary_search(&at).ok()?;
             let with =
                 partner(at).map_or_else(String::new, |other| format!("with {}", places[*other]));
-            Some(Finding::of(Kind::SharedFactor).with(with))
+            Some(Finding::of(FindingKind::SharedFactor).with(with))
         })
         .collect()
 }

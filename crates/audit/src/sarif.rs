@@ -4,9 +4,9 @@ use keymark_bench::outside::visible::visible;
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Level};
-use super::{Audit, FoundKey, Kind, Location};
+use super::{Audit, FindingKind, FoundKey, Location};
 
-/// Where the form is defined.
+/// Address of the schema.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// A finding and the key that has it, in one sentence.
@@ -32,17 +32,17 @@ pub fn in_words(key: &FoundKey, finding: &Finding) -> String {
 
 /// Every finding of an audit in a log with one run, by that version of the program, which is found there.
 pub fn log(audit: &Audit, version: &str, home: &str) -> Value {
-    let rules = Kind::ALL.iter().map(|kind| {
+    let rules = FindingKind::ALL.iter().map(|kind| {
         json!({
             "id": kind,
             "shortDescription": { "text": kind },
             "help": { "text": Finding::of(*kind).advice },
         })
     });
-    let results = audit.keys.iter().flat_map(|key| {
-        let findings = key.findings.iter();
-        findings.map(move |finding| result(key, finding))
-    });
+    let results = audit
+        .keys
+        .iter()
+        .flat_map(|key| key.findings.iter().map(move |finding| result(key, finding)));
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -62,7 +62,7 @@ pub fn log(audit: &Audit, version: &str, home: &str) -> Value {
     })
 }
 
-/// What has no result: what could not be read, and what has no key.
+/// Returns notifications for unreadable files and files without a key.
 fn notifications(audit: &Audit) -> Vec<Value> {
     let one = |level: Level, place: &Location, text: String| {
         json!({
@@ -71,16 +71,14 @@ fn notifications(audit: &Audit) -> Vec<Value> {
             "locations": [{ "physicalLocation": physical(place) }],
         })
     };
-    let not_read = audit.not_read.iter();
-    let not_read = not_read.map(|item| {
+    let not_read = audit.not_read.iter().map(|item| {
         one(
             Level::Warning,
             &item.place,
             format!("not read: {}", item.reason),
         )
     });
-    let without = audit.without_key.iter();
-    let without = without.map(|item| {
+    let without = audit.without_key.iter().map(|item| {
         one(
             Level::Note,
             &item.place,

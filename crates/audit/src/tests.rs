@@ -3,8 +3,8 @@ use keymark_bench::outside::visible::is_unseen;
 use super::*;
 use crate::key::Broken;
 
-fn question(until: Option<&str>) -> Question {
-    Question {
+fn question(until: Option<&str>) -> AuditQuestion {
+    AuditQuestion {
         policies: Policy::find("nist").unwrap(),
         today: "2026-11-24".parse().unwrap(),
         until: until.map(|date| date.parse().unwrap()),
@@ -27,7 +27,7 @@ fn key(name: &str, key: PublicKey) -> FoundKey {
     FoundKey::new(place, name, Form::Ssh, key)
 }
 
-fn judged(keys: Vec<FoundKey>, question: &Question) -> Audit {
+fn judged(keys: Vec<FoundKey>, question: &AuditQuestion) -> Audit {
     Audit::of(
         Read {
             keys,
@@ -38,7 +38,7 @@ fn judged(keys: Vec<FoundKey>, question: &Question) -> Audit {
     )
 }
 
-fn kinds(audit: &FoundKey) -> Vec<Kind> {
+fn kinds(audit: &FoundKey) -> Vec<FindingKind> {
     audit.findings.iter().map(|finding| finding.kind).collect()
 }
 
@@ -82,7 +82,7 @@ fn keys_with_a_prime_in_common_name_each_other() {
     let shared = |at: usize| {
         let mut findings = audit.keys[at].findings.iter();
         findings
-            .find(|finding| finding.kind == Kind::SharedFactor)
+            .find(|finding| finding.kind == FindingKind::SharedFactor)
             .map(|finding| finding.detail.as_str())
     };
     assert_eq!(
@@ -104,7 +104,7 @@ fn the_same_key_twice_is_one_and_shares_nothing() {
     assert_eq!(audit.keys[0].place.to_string(), "one:1");
     let also: Vec<String> = audit.keys[0].also.iter().map(ToString::to_string).collect();
     assert_eq!(also, ["elsewhere:1", "plain:1"]);
-    assert!(!kinds(&audit.keys[0]).contains(&Kind::SharedFactor));
+    assert!(!kinds(&audit.keys[0]).contains(&FindingKind::SharedFactor));
 }
 
 /// nist-sp800-57pt1r5, rules rsa-below-112, rsa-112 and rsa-128.
@@ -120,16 +120,19 @@ fn a_bit_less_or_a_day_more_changes_the_status() {
     };
     assert_eq!(
         with(2047, None),
-        [(Kind::Short, Level::Error), (Kind::Policy, Level::Error)]
+        [
+            (FindingKind::Short, Level::Error),
+            (FindingKind::Policy, Level::Error)
+        ]
     );
     assert_eq!(with(2048, None), []);
     assert_eq!(with(2048, Some("2030-12-31")), []);
     assert_eq!(
         with(2048, Some("2031-01-01")),
-        [(Kind::Policy, Level::Warning)]
+        [(FindingKind::Policy, Level::Warning)]
     );
     assert_eq!(with(3072, Some("2031-01-01")), []);
-    assert_eq!(with(1000, None)[0], (Kind::Short, Level::Error));
+    assert_eq!(with(1000, None)[0], (FindingKind::Short, Level::Error));
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn a_broken_hash_matters_where_it_is_verified() {
             ..key("one", sound(3072))
         };
         let audit = judged(vec![key], &question(None));
-        assert_eq!(kinds(&audit.keys[0]), [Kind::Sha1Signature]);
+        assert_eq!(kinds(&audit.keys[0]), [FindingKind::Sha1Signature]);
         audit.keys[0].is_weak()
     };
     assert!(signed(false));
@@ -167,16 +170,25 @@ fn a_broken_hash_matters_where_it_is_verified() {
 fn weak_numbers_are_found_of_each_kind() {
     let rsa = |n: &Integer, e: &[u8]| PublicKey::rsa(&octets(n), e);
     for (weak, kind) in [
-        (rsa(&(prime(2203) * 3_u32), &[1, 0, 1]), Kind::SmallFactor),
-        (rsa(&(prime(2203) * prime(2203)), &[1, 0, 1]), Kind::Fermat),
-        (rsa(&(prime(1279) * prime(2203)), &[3]), Kind::SmallExponent),
+        (
+            rsa(&(prime(2203) * 3_u32), &[1, 0, 1]),
+            FindingKind::SmallFactor,
+        ),
+        (
+            rsa(&(prime(2203) * prime(2203)), &[1, 0, 1]),
+            FindingKind::Fermat,
+        ),
+        (
+            rsa(&(prime(1279) * prime(2203)), &[3]),
+            FindingKind::SmallExponent,
+        ),
         (
             rsa(&(prime(1279) * prime(2203)), &[2]),
-            Kind::InvalidExponent,
+            FindingKind::InvalidExponent,
         ),
         (
             PublicKey::on_curve("ed25519", &[0; 32]),
-            Kind::SmallSubgroup,
+            FindingKind::SmallSubgroup,
         ),
         (
             PublicKey::discrete(
@@ -184,10 +196,13 @@ fn weak_numbers_are_found_of_each_kind() {
                 &octets(&prime(3217)),
                 &[1],
             ),
-            Kind::SmallSubgroup,
+            FindingKind::SmallSubgroup,
         ),
-        (PublicKey::on_curve("nistp192", &[4]), Kind::Short),
-        (PublicKey::named("1.2.3", &[1]), Kind::UnknownAlgorithm),
+        (PublicKey::on_curve("nistp192", &[4]), FindingKind::Short),
+        (
+            PublicKey::named("1.2.3", &[1]),
+            FindingKind::UnknownAlgorithm,
+        ),
     ] {
         let audit = judged(vec![key("one", weak)], &question(None));
         assert!(
@@ -218,14 +233,14 @@ fn numbers_beyond_every_program_are_not_calculated_with() {
         );
         let kinds = kinds(&audit.keys[0]);
         assert!(
-            audit.keys[0].is_weak() && kinds.contains(&Kind::Malformed),
+            audit.keys[0].is_weak() && kinds.contains(&FindingKind::Malformed),
             "{what}: {kinds:?}"
         );
         for calculated in [
-            Kind::SmallFactor,
-            Kind::SmallSubgroup,
-            Kind::Fermat,
-            Kind::SharedFactor,
+            FindingKind::SmallFactor,
+            FindingKind::SmallSubgroup,
+            FindingKind::Fermat,
+            FindingKind::SharedFactor,
         ] {
             assert!(!kinds.contains(&calculated), "{what}: {calculated}");
         }
@@ -306,7 +321,7 @@ fn published_keys_are_told_by_the_number_that_badkeys_hashes() {
             badkeys: Some(file.clone()),
         });
         let found = super::judge::numbers(&key, &mut lists);
-        let published = found.iter().any(|one| one.kind == Kind::Published);
+        let published = found.iter().any(|one| one.kind == FindingKind::Published);
         assert!(published, "{key:?}");
     }
 }

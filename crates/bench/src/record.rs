@@ -2,7 +2,7 @@
 //! (`schema/record-1.json`).
 
 use derive_more::Display;
-use keymark_stats::{Band, Seconds};
+use keymark_stats::{Band, Ratio, Seconds};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +106,9 @@ pub struct PublishedMean {
     /// Band of a prediction under its assumptions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
+    /// Share of a prediction's cycles in which the core waits for flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Ratio>,
 }
 
 impl From<Seconds> for PublishedMean {
@@ -115,6 +118,7 @@ impl From<Seconds> for PublishedMean {
             n: None,
             note: String::new(),
             band: None,
+            waiting: None,
         }
     }
 }

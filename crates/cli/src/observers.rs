@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use itertools::Itertools;
 use keymark_bench::runner::Observer;
 use keymark_bench::{Block, CaseId, CaseRecord, Plan, StoreIdentity};
-use keymark_report::analysis::{Latencies, Machine, Row, row_of};
+use keymark_report::analysis::{Latencies, MachineState, Row, row_of};
 use keymark_report::table::FlatRow;
 use keymark_report::visible;
 use keymark_stats::MachineSpeed;
@@ -47,7 +47,7 @@ impl<'a> JsonStream<'a> {
     }
 
     /// Analyses a case and its baseline by the machine's speed so far.
-    fn row(&self, index: usize, machine: &Machine) -> Row {
+    fn row(&self, index: usize, machine: &MachineState) -> Row {
         let seed = self.plan.settings.seed;
         let both = [Some(index), self.plan.baseline(index)]
             .into_iter()
@@ -75,7 +75,7 @@ impl Observer for JsonStream<'_> {
         self.waiting = waiting;
         let complete: Vec<usize> = complete;
         let speed = MachineSpeed::of(&self.references, self.plan.settings.seed);
-        let machine = Machine::of(speed, &self.records);
+        let machine = MachineState::of(speed, &self.records);
         for index in complete {
             let row = self.row(index, &machine);
             print_json(&FlatRow::from(&row.on(self.devices)));

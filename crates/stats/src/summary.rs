@@ -44,21 +44,21 @@ pub struct Summary {
     /// 368 samples: what bounds it from below may be less than the mean.
     pub p99: Option<Estimate<Seconds>>,
     /// Standard deviation; `None` for a single sample.
-    pub stddev: Option<Estimate<Seconds>>,
+    pub stddev: Option<Seconds>,
     /// Samples beyond Tukey's outer fences.
     pub outliers: Outliers,
     /// Trend over the case; `None` with too few blocks.
     pub drift: Option<Drift>,
     /// A valley that parts the durations; `None` where they are one group.
     pub groups: Option<Groups>,
-    /// How much neighbouring blocks are alike; 0 where there are too few to tell.
+    /// Correlation of neighbouring blocks; 0 where there are too few to tell.
     pub dependence: Dependence,
-    /// What the mean was before it was corrected for the machine's speed, where that helps.
+    /// The mean before its correction for the machine's speed, where that helps.
     pub controlled: Option<Controlled>,
 }
 
 impl Summary {
-    /// The same with the mean at the mean speed of the machine.
+    /// Replaces the mean by that at the mean speed of the machine.
     pub fn at_mean_speed(self, found: &AtMeanSpeed, run: &RunDependence) -> Self {
         Self {
             mean: found.mean,
@@ -83,7 +83,7 @@ impl Summary {
             median: quantile(blocks, &sorted, MEDIAN, run)?,
             p90: quantile(blocks, &sorted, 0.9, run)?,
             p99: quantile(blocks, &sorted, 0.99, run).filter(|p99| p99.high.is_some()),
-            stddev: standard_deviation(blocks, seed),
+            stddev: standard_deviation(blocks),
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
             groups: groups(blocks),
@@ -92,7 +92,7 @@ impl Summary {
         })
     }
 
-    /// What the reader should know before trusting the figures.
+    /// Returns limits of the figures.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match self.drift {

@@ -5,17 +5,17 @@ use keymark_report::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject};
 use keymark_stats::{Demand, Estimate, PerSecond};
 
 use super::document::BEST;
-use super::{MOST_TOKENS, Question};
+use super::{CapacityQuestion, MOST_TOKENS};
 
 /// Rates within a decade: round, and at nearly equal distances.
 const ROUND: [f64; 9] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0];
 /// Curves of more numbers of tokens are not told apart.
 const CURVES: u32 = 6;
-/// Where nobody says from which rate on.
+/// Least rate where none is given.
 const TENTH: f64 = 0.1;
 
-impl Question {
-    /// From that rate, or a tenth, to the rate that is asked, behind least-connections.
+impl CapacityQuestion {
+    /// Returns the picture from that rate, or a tenth, to the wanted rate, behind least-connections.
     pub fn figure(&self, from: Option<PerSecond>) -> Figure {
         let rates = match self.demand {
             Demand::Arrivals(to) => rates(from.map_or(to.0 * TENTH, |from| from.0), to.0),

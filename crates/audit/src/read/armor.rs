@@ -7,7 +7,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use zeroize::Zeroizing;
 
-/// As programs write it, with or without what fills it up at its end.
+/// Base64 as programs write it, with or without padding.
 pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -16,10 +16,10 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// A block.
-pub(super) struct Block<'a> {
-    /// What its first line calls it.
+pub(super) struct ArmorBlock<'a> {
+    /// Label in its first line.
     pub label: String,
-    /// Which line that is.
+    /// Number of that line.
     pub line: usize,
     lines: Vec<&'a [u8]>,
     is_closed: bool,
@@ -33,13 +33,13 @@ fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// Every block of a text, and the lines outside of them.
-pub(super) fn blocks(text: &[u8]) -> (Vec<Block<'_>>, Vec<(usize, &[u8])>) {
-    let mut blocks: Vec<Block<'_>> = Vec::new();
+pub(super) fn blocks(text: &[u8]) -> (Vec<ArmorBlock<'_>>, Vec<(usize, &[u8])>) {
+    let mut blocks: Vec<ArmorBlock<'_>> = Vec::new();
     let mut outside = Vec::new();
     let mut is_open = false;
     for (number, line) in lines(text) {
         if let Some(label) = marked(line, "BEGIN ") {
-            blocks.push(Block {
+            blocks.push(ArmorBlock {
                 label,
                 line: number,
                 lines: Vec::new(),
@@ -68,14 +68,13 @@ fn marked(line: &[u8], word: &str) -> Option<String> {
     Some(super::text(label))
 }
 
-impl Block<'_> {
-    /// Whether its headers say that it is encrypted (RFC 1421 §4.6.1.1).
+impl ArmorBlock<'_> {
+    /// Returns whether its headers say that it is encrypted (RFC 1421 §4.6.1.1).
     pub fn is_encrypted(&self) -> bool {
         let begin = b"Proc-Type: 4,ENCRYPTED";
         self.lines.iter().any(|line| line.starts_with(begin))
     }
 
-    /// What it holds.
     pub fn bytes(&self) -> Result<Zeroizing<Vec<u8>>, String> {
         if !self.is_closed {
             return Err(format!("the block '{}' has no end", self.label));

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// How deep content without a length may be nested.
+/// Deepest nesting of content without a length.
 const DEPTH: usize = 32;
 /// Largest part of an object identifier that is written out: a UUID has 128 bits (X.667).
 const ARC_BITS: u32 = 128;
@@ -43,7 +43,7 @@ impl<'a> Element<'a> {
         .collect()
     }
 
-    /// Whether it consists of undamaged elements.
+    /// Returns whether it consists of undamaged elements.
     pub fn is_whole(self) -> bool {
         let mut rest = self.content;
         while let Some((_, behind)) = Self::first(rest) {

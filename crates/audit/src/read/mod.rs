@@ -24,7 +24,7 @@ use super::key::{Form, FoundKey, Location};
 
 /// A keyring of a hundred thousand keys has less.
 const MOST: u64 = 1 << 29;
-/// How deep directories are searched.
+/// Depth to which directories are searched.
 const DEPTH: usize = 16;
 /// The mark of UTF-8 (U+FEFF).
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -71,14 +71,12 @@ const KEY_FILES: [&str; 16] = [
     ".gpg", ".kbx", ".pgp", ".asc",
 ];
 
-/// What files have.
+/// Keys of files.
 #[derive(Debug, Default)]
 pub struct Read {
     /// The keys, in the order of the files.
     pub keys: Vec<FoundKey>,
-    /// What could not be read.
     pub not_read: Vec<NotRead>,
-    /// What has no public key in it.
     pub without_key: Vec<WithoutKey>,
     /// Private keys whose public part cannot be seen.
     pub(super) sealed: Vec<Sealed>,
@@ -86,7 +84,7 @@ pub struct Read {
 
 /// A search of a directory.
 struct Walk {
-    /// Where it began: directories elsewhere, to which links lead, are not searched.
+    /// Start of the search: directories elsewhere, to which links lead, are not searched.
     root: PathBuf,
     seen: BTreeSet<PathBuf>,
 }
@@ -95,10 +93,8 @@ struct Walk {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{place} ({reason})")]
 pub struct NotRead {
-    /// Where.
     #[serde(flatten)]
     pub place: Location,
-    /// What is wrong.
     pub reason: String,
 }
 
@@ -106,10 +102,8 @@ pub struct NotRead {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, derive_more::Display)]
 #[display("{place} ({what})")]
 pub struct WithoutKey {
-    /// Where.
     #[serde(flatten)]
     pub place: Location,
-    /// What it is.
     pub what: String,
 }
 
@@ -133,8 +127,7 @@ fn text(octets: &[u8]) -> String {
     std::str::from_utf8(octets).map_or_else(latin, str::to_owned)
 }
 
-/// Whether the first of two files is a private key, by its name, and the second its public key: in the same file,
-/// in `id_rsa.pub` of `id_rsa`, in `web.crt` of `web.key`, in the keyring above `private-keys-v1.d`.
+/// Returns whether the first of two files is a private key, by its name, and the second its public key.
 pub(super) fn is_beside(private: &str, public: &str) -> bool {
     let stem = |path: &str, endings: &[&str]| {
         endings
@@ -264,7 +257,7 @@ impl Read {
         }
     }
 
-    fn block(&mut self, place: &Location, block: &armor::Block<'_>) {
+    fn block(&mut self, place: &Location, block: &armor::ArmorBlock<'_>) {
         let label = &*block.label;
         match label {
             // Signatures that come with their text, and what has no form in DER.
@@ -319,7 +312,6 @@ impl Read {
         }
     }
 
-    /// How much has been named.
     fn named(&self) -> usize {
         self.keys.len() + self.not_read.len() + self.without_key.len() + self.sealed.len()
     }
@@ -329,8 +321,11 @@ impl Read {
     pub(super) fn settle(&mut self) {
         for Sealed { place, within } in std::mem::take(&mut self.sealed) {
             let what = format!("encrypted private key {within}");
-            let mut keys = self.keys.iter();
-            match keys.find(|key| is_beside(&place.within, &key.place.within)) {
+            match self
+                .keys
+                .iter()
+                .find(|key| is_beside(&place.within, &key.place.within))
+            {
                 Some(key) => self.without(
                     &place,
                     &format!("{}; its public key is in {}", what.trim(), key.place.within),

@@ -17,9 +17,9 @@ use crate::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
 use keymark_advice::key_spec::KeySpec;
 use keymark_advice::policy::Use;
 
-/// One certificate as far as it has been read: the primary key, and subkeys.
+/// A certificate as far as it has been read: the primary key, and subkeys.
 #[derive(Default)]
-struct Block {
+struct Certificate {
     user: Option<String>,
     keys: Vec<Dated>,
     /// Its primary key could not be read, so that nobody knows whose signatures are in it.
@@ -37,7 +37,7 @@ struct Dated {
 /// Adds the keys of packets.
 pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
     let mut rest = bytes;
-    let mut block = Block::default();
+    let mut block = Certificate::default();
     let mut first = None;
     let mut has_key = false;
     while !rest.is_empty() {
@@ -92,7 +92,7 @@ pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
     }
 }
 
-/// What a signature says of the key before it (RFC 9580 §5.2).
+/// A signature about the key before it (RFC 9580 §5.2).
 #[derive(Default)]
 struct Signature {
     kind: u8,
@@ -160,7 +160,7 @@ impl Signature {
     }
 }
 
-/// As that of packets, but there are no parts (RFC 9580 §5.2.3.7).
+/// Reads a length like that of packets, but without parts (RFC 9580 §5.2.3.7).
 fn length_of_subpacket(area: &mut &[u8]) -> Option<(usize, bool)> {
     if let Some(first @ 224..=254) = area.first().copied() {
         taken(area, 1)?;
@@ -173,7 +173,7 @@ fn length_of_subpacket(area: &mut &[u8]) -> Option<(usize, bool)> {
     length(Lengths::New, area)
 }
 
-impl Block {
+impl Certificate {
     /// Hands over what it has, and is empty again.
     fn end(&mut self, read: &mut Read) {
         let Self { user, keys, .. } = std::mem::take(self);
@@ -190,7 +190,7 @@ impl Block {
             }));
     }
 
-    /// What a signature says of the key before it, if its owner has made it.
+    /// Returns a signature about the key before it, if its owner has made it.
     fn signed(&mut self, signature: &Signature) {
         let Some((primary, subkeys)) = self.keys.split_first_mut().filter(|_| !self.is_headless)
         else {
@@ -265,7 +265,7 @@ impl Dated {
         })
     }
 
-    /// By a self-signature, of which the newest counts.
+    /// Applies a self-signature, of which the newest counts.
     fn bound(&mut self, signature: &Signature) {
         if signature.made < self.signed {
             return;

@@ -8,7 +8,7 @@ pub(super) const SECRET_SUBKEY: u8 = 7;
 pub(super) const USER_ID: u8 = 13;
 pub(super) const PUBLIC_SUBKEY: u8 = 14;
 
-/// Whether a file begins with a packet: its type, and the octet behind its header, which is a version.
+/// Returns whether a file begins with a packet: its type, and the octet behind its header, which is a version.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     let mut bytes = bytes;
     // A marker, trust, a user id or padding may come before the first key.
@@ -37,7 +37,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     version.is_some_and(|version| versions.contains(version))
 }
 
-/// How the length of a packet is written.
+/// Encoding of a packet's length.
 #[derive(Clone, Copy)]
 pub(super) enum Lengths {
     New,

@@ -14,7 +14,7 @@ const ROUNDS: u32 = 25;
 /// Exponents are so much shorter than their modulus, but the numbers of a signature are of one length.
 const LEAST_GAP: u32 = 64;
 
-/// Whether that is a SubjectPublicKeyInfo.
+/// Returns whether that is a SubjectPublicKeyInfo.
 pub(super) fn is_info(element: &Element<'_>) -> bool {
     let parts = element.parts();
     element.tag == SEQUENCE
@@ -100,7 +100,7 @@ fn numbers<const N: usize>(sequence: Option<Element<'_>>) -> Result<[&[u8]; N], 
     numbers.ok_or_else(|| format!("the key does not have {N} numbers"))
 }
 
-/// Whether the modulus of an RSA key in a SubjectPublicKeyInfo is a negative number.
+/// Returns whether the modulus of an RSA key in a SubjectPublicKeyInfo is a negative number.
 pub(super) fn is_negative(element: &Element<'_>) -> bool {
     let key = element.parts().get(1).copied().and_then(Element::inner);
     let modulus = key
@@ -151,7 +151,7 @@ pub(super) fn of_sec1(parts: &[Element<'_>], outside: Option<Element<'_>>) -> Pu
     PublicKey::on_curve(&curve_of(inner(TAG_0).or(outside)), point)
 }
 
-/// What a sequence of nothing but numbers is: a key, or the name of what has none.
+/// Reads a sequence of nothing but numbers: a key, or the name of something without one.
 pub(super) enum NumbersOnly {
     Key(PublicKey),
     Named(&'static str),

@@ -11,9 +11,9 @@ use crate::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
 use crate::weakness::trimmed;
 use keymark_advice::key_spec::KeySpec;
 
-/// How the name of a certificate ends (PROTOCOL.certkeys).
+/// Suffix of a certificate's name (PROTOCOL.certkeys).
 const CERTIFICATE: &str = "-cert-v01@openssh.com";
-/// What a private key of OpenSSH begins with (PROTOCOL.key).
+/// Prefix of an OpenSSH private key (PROTOCOL.key).
 const MAGIC: &[u8] = b"openssh-key-v1\0";
 /// Characters of Base64 that are no accident behind the name of a kind of key.
 const LEAST: usize = 16;
@@ -72,8 +72,7 @@ fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     (word, rest.trim_ascii_start())
 }
 
-/// What is behind the first word, in which quotes may stand around spaces, as sshd reads options (`sshkey_advance_past_options`
-/// of OpenSSH): so the text of a key in an option is none. A quote that nothing closes is a letter.
+/// Returns the rest behind the first word, in which quotes may enclose spaces, as sshd reads options.
 fn behind_word(text: &[u8]) -> &[u8] {
     let (mut is_quoted, mut before) = (false, 0);
     let end = text.iter().position(|octet| {
@@ -88,7 +87,7 @@ fn behind_word(text: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a word is the name of a kind of key, that keymark knows or not.
+/// Returns whether a word is the name of a kind of key, known or not.
 fn is_kind(word: &[u8]) -> bool {
     let kinds: [&[u8]; 6] = [
         b"ssh-",
@@ -242,7 +241,7 @@ fn fingerprint(blob: &[u8]) -> String {
     format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(blob)))
 }
 
-/// What `ssh-keygen -l` says of a key, whatever it was found in; nothing if SSH has no such key.
+/// Returns the fingerprint of `ssh-keygen -l`; `None` if SSH has no such keys.
 pub(crate) fn fingerprint_of(key: &PublicKey) -> Option<String> {
     let string = |octets: &[u8]| [&(octets.len() as u32).to_be_bytes(), octets].concat();
     let number = |octets: &[u8]| {

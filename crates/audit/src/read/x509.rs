@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use super::der::{BITS, ENUMERATED, Element, INTEGER, OCTETS, OID, SEQUENCE, SET, TAG_0, TAG_1};
 use super::spki::{self, NumbersOnly};
 use super::{Read, Sealed};
-use crate::finding::{Finding, Kind};
+use crate::finding::{Finding, FindingKind};
 use crate::key::{Broken, Form, FoundKey, Location, PublicKey};
 use keymark_advice::key_spec::IDENTIFIERS;
 
@@ -24,7 +24,7 @@ const TIMESTAMP: &str = "1.2.840.113549.1.9.16.1.4";
 const KEY_BAG: &str = "1.2.840.113549.1.12.10.1.1";
 const SHROUDED_KEY_BAG: &str = "1.2.840.113549.1.12.10.1.2";
 const CERTIFICATE_BAG: &str = "1.2.840.113549.1.12.10.1.3";
-/// How an encrypted key is told from other pairs of an algorithm and octets: PKCS#5 and PKCS#12.
+/// Mark of an encrypted key among pairs of an algorithm and octets: PKCS#5 and PKCS#12.
 const ENCRYPTIONS: [&str; 2] = ["1.2.840.113549.1.5.", "1.2.840.113549.1.12.1."];
 
 impl Read {
@@ -124,7 +124,7 @@ impl Read {
         }
     }
 
-    /// What somebody has signed: an outer sequence, the algorithm, the signature.
+    /// Signed content: an outer sequence, the algorithm, the signature.
     fn signed(&mut self, place: &Location, parts: &[Element<'_>]) {
         let body = parts[0].parts();
         let tags: Vec<u8> = body.iter().map(|part| part.tag).collect();
@@ -267,7 +267,7 @@ fn is_ocsp_request(element: &Element<'_>) -> bool {
 
 fn negative(info: &Element<'_>) -> Option<Finding> {
     let detail = "its modulus is a negative number, which is read as a positive one";
-    spki::is_negative(info).then(|| Finding::of(Kind::Malformed).with(detail))
+    spki::is_negative(info).then(|| Finding::of(FindingKind::Malformed).with(detail))
 }
 
 /// The broken hash of a signature's algorithm; RSASSA-PSS has SHA-1 unless it names another one.
@@ -290,7 +290,7 @@ fn broken_hash(algorithm: &Element<'_>) -> Option<&'static str> {
 /// The last day of a certificate, and whether its dates are as RFC 5280 §4.1.2.5 has them.
 fn dates(validity: &Element<'_>, expires: &mut Option<Date>) -> Option<Finding> {
     let [from, to] = validity.parts()[..] else {
-        return Some(Finding::of(Kind::Malformed).with("it has no dates"));
+        return Some(Finding::of(FindingKind::Malformed).with("it has no dates"));
     };
     let end = day(&to);
     // The last day of the year 9999 is none.
@@ -304,7 +304,7 @@ fn dates(validity: &Element<'_>, expires: &mut Option<Date>) -> Option<Finding> 
         Some(_) if is_regular(&from) && is_regular(&to) => return None,
         Some(_) => "its dates are not in the form of RFC 5280",
     };
-    Some(Finding::of(Kind::Malformed).with(detail))
+    Some(Finding::of(FindingKind::Malformed).with(detail))
 }
 
 /// `YYMMDD…` of a UTCTime, and `YYYYMMDD…`.
@@ -367,7 +367,7 @@ fn name(sequence: &Element<'_>) -> String {
     itertools::join(pairs, ",")
 }
 
-/// Of several encodings, UTF-8 is told by itself, and what is none is Latin-1.
+/// Decodes text: valid UTF-8 as such, other octets as Latin-1.
 fn text(value: &Element<'_>) -> String {
     if value.tag == BMP_STRING {
         let pairs = value

@@ -1,5 +1,5 @@
-//! Which moduli of many have a prime in common: Bernstein, "How to find smooth parts of integers" (2004), and Heninger,
-//! Durumeric, Wustrow, Halderman, "Mining Your Ps and Qs", USENIX Security 2012.
+//! Moduli with a prime in common: Bernstein, "How to find smooth parts of integers" (2004), and Heninger, Durumeric,
+//! Wustrow, Halderman, "Mining Your Ps and Qs", USENIX Security 2012.
 //!
 //! The tree holds products N and, beside them, sums of cofactors D: at a leaf N is a modulus and D is 1, and above
 //! N = N₁N₂, D = D₁N₂ + D₂N₁. At the root D = Σ N/Nᵢ, which modulo Nᵢ is N/Nᵢ, the product of all others. So D is reduced
@@ -7,7 +7,8 @@
 
 use rug::Integer;
 
-/// What each of the moduli, which differ and are not zero, has in common with the product of the others: 1, if nothing.
+/// Returns what each of the moduli, which differ and are not zero, has in common with the product of the others: 1, if
+/// nothing.
 pub fn common_factors(moduli: &[Integer]) -> Vec<Integer> {
     let mut sums = vec![Integer::from(1); moduli.len()];
     let mut levels: Vec<Vec<Integer>> = Vec::new();
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// By the definition, of few and small numbers.
+        /// Common factors by definition, for few and small numbers.
         #[test]
         fn it_is_the_common_factor_with_the_product_of_the_others(
             moduli in proptest::collection::btree_set(2_u32..100_000, 1..40)

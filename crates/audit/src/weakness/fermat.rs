@@ -7,7 +7,7 @@ use super::number;
 
 const STEPS: u32 = 100;
 
-/// In which step the modulus falls apart, if it does.
+/// Returns the step in which the modulus falls apart, if it does.
 pub fn factored_in(modulus: &[u8]) -> Option<u32> {
     let modulus = number(modulus);
     if modulus <= 5_u32 {

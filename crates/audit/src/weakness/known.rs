@@ -21,7 +21,7 @@ const DIGITS: usize = 20;
 const ENTRY: usize = 16;
 const HASH: usize = 15;
 
-/// Where lists may be.
+/// Directories of lists.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// `openssl-blacklist`'s directory.
@@ -33,7 +33,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Where the packages put them, and badkeys its cache.
+    /// Directories of the packages, and badkeys' cache.
     pub fn usual() -> Self {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
         let cache =
@@ -54,17 +54,17 @@ pub struct Lists {
     badkeys: Option<Vec<u8>>,
 }
 
-/// Which list has a key.
+/// A list that has a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
-    /// One of Debian's.
+    /// A list of Debian's.
     Debian,
     /// badkeys', under that number.
     Badkeys(u8),
 }
 
 impl Lists {
-    /// Those at the places.
+    /// Opens the lists.
     pub fn at(places: Places) -> Self {
         let badkeys = places.badkeys.as_deref();
         Self {
@@ -74,7 +74,7 @@ impl Lists {
         }
     }
 
-    /// Which lists are missing, and how they are had.
+    /// Returns the missing lists, and how to get them.
     pub fn missing(&self) -> Vec<&'static str> {
         let has = |directory: &Path| {
             let files = fs::read_dir(directory).into_iter().flatten().flatten();
@@ -94,7 +94,7 @@ impl Lists {
         missing
     }
 
-    /// Whether an RSA modulus is listed.
+    /// Returns the list with an RSA modulus.
     pub fn has_rsa(&mut self, n: &[u8], e: &[u8]) -> Option<Listed> {
         let n = trimmed(n);
         let digits = hex::encode_upper(n);
@@ -112,7 +112,7 @@ impl Lists {
         self.has_number(n)
     }
 
-    /// Whether a DSA key is.
+    /// Returns the list with a DSA key.
     pub fn has_dsa(&mut self, numbers: [&[u8]; 4]) -> Option<Listed> {
         let name = format!("blacklist.DSA-{}", bits(numbers[0]));
         let hash = of_openssh(b"ssh-dss", &numbers);
@@ -122,13 +122,13 @@ impl Lists {
         self.has_number(numbers[3])
     }
 
-    /// Whether badkeys has the number that tells a key apart: a modulus, x of a point, a string of RFC 7748, of which zeros
-    /// that lead do not count either (badkeys, docs/BLOCKLISTFORMAT.md).
+    /// Returns badkeys' list with the number that identifies a key: a modulus, x of a point, a string of RFC 7748,
+    /// without leading zeros (badkeys, docs/BLOCKLISTFORMAT.md).
     pub fn has_number(&self, number: &[u8]) -> Option<Listed> {
         self.has(trimmed(number))
     }
 
-    /// Whether badkeys has the public key of an algorithm that is told apart by its octets: ML-KEM, ML-DSA.
+    /// Returns badkeys' list with the octets of a public key: ML-KEM, ML-DSA.
     pub fn has(&self, number: &[u8]) -> Option<Listed> {
         let list = self.badkeys.as_deref()?;
         let hash = Sha256::digest(number);

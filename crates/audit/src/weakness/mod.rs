@@ -1,4 +1,4 @@
-//! What makes a public key weak by its numbers alone. Each test is a file that cites where it comes from.
+//! Tests of a public key's numbers. Each is a file that cites its source.
 
 pub mod batch_gcd;
 pub mod fermat;
@@ -31,7 +31,7 @@ pub fn trimmed(octets: &[u8]) -> &[u8] {
     &octets[zeros..]
 }
 
-/// How many bits a number has.
+/// Returns the number of bits.
 pub fn bits(octets: &[u8]) -> u32 {
     let octets = trimmed(octets);
     let leading = octets.first().map_or(0, |first| first.leading_zeros());

@@ -26,7 +26,7 @@ const SHORTEST: u32 = 256;
 static PRODUCT: LazyLock<Integer> =
     LazyLock::new(|| PRIMES.iter().map(|prime| Integer::from(*prime)).product());
 
-/// Whether a modulus has the fingerprint.
+/// Returns whether a modulus has the fingerprint.
 pub fn has_fingerprint(modulus: &[u8]) -> bool {
     bits(modulus) >= SHORTEST && is_power_of_generator(&number(modulus))
 }

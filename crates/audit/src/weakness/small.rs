@@ -6,7 +6,7 @@ use keymark_bench::Family;
 use rug::Integer;
 
 use super::{bits, number, power};
-use crate::finding::{Finding, Kind};
+use crate::finding::{Finding, FindingKind};
 
 /// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
 const FACTORS: u32 = 65_538;
@@ -14,14 +14,13 @@ const FACTORS: u32 = 65_538;
 /// FIPS 186-5, A.1.1: the public exponent is odd, above 2^16 and below 2^256.
 const EXPONENT_BITS: std::ops::RangeInclusive<u32> = 17..=256;
 
-/// What is wrong with an RSA exponent. Behind one above 2^256 may be an exponent of decryption that was chosen small
-/// (Wiener 1990).
+/// Returns the problem of an RSA exponent. One above 2^256 may hide a small exponent of decryption (Wiener 1990).
 pub fn exponent(e: &[u8]) -> Option<Finding> {
     let is_even = e.last().is_some_and(|last| last % 2 == 0);
     Some(Finding::of(match bits(e) {
-        bits if bits < 2 || is_even => Kind::InvalidExponent,
-        bits if bits < *EXPONENT_BITS.start() => Kind::SmallExponent,
-        bits if bits > *EXPONENT_BITS.end() => Kind::LargeExponent,
+        bits if bits < 2 || is_even => FindingKind::InvalidExponent,
+        bits if bits < *EXPONENT_BITS.start() => FindingKind::SmallExponent,
+        bits if bits > *EXPONENT_BITS.end() => FindingKind::LargeExponent,
         _ => return None,
     }))
 }
@@ -62,7 +61,7 @@ pub fn outside_of_subgroup([p, q, g, y]: [&[u8]; 4]) -> Option<&'static str> {
     (!is_inside(&y)).then_some("its public number is not in the subgroup of order q")
 }
 
-/// Whether a public number modulo p is 0, 1 or p - 1, whose powers anybody knows.
+/// Returns whether a public number modulo p is 0, 1 or p - 1, whose powers anybody knows.
 pub fn is_trivial([p, y]: [&[u8]; 2]) -> bool {
     let [p, y] = [p, y].map(number);
     y <= 1_u32 || y >= p || y == p - 1_u32
@@ -86,7 +85,7 @@ const ED25519: [&str; 5] = [
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ];
 
-/// Whether the string of a point has one of the small orders, on the two curves on which those have to be refused.
+/// Returns whether a point's string has a small order, on the two curves on which those have to be refused.
 pub fn is_of_small_order(string: &[u8], family: Family) -> bool {
     let listed = if family == Family::Cv25519 {
         X25519
@@ -109,11 +108,11 @@ mod tests {
     #[test]
     fn exponents_are_judged_at_their_limits() {
         for (e, verdict) in [
-            (0_u32, Some(Kind::InvalidExponent)),
-            (1, Some(Kind::InvalidExponent)),
-            (65_536, Some(Kind::InvalidExponent)),
-            (3, Some(Kind::SmallExponent)),
-            (65_535, Some(Kind::SmallExponent)),
+            (0_u32, Some(FindingKind::InvalidExponent)),
+            (1, Some(FindingKind::InvalidExponent)),
+            (65_536, Some(FindingKind::InvalidExponent)),
+            (3, Some(FindingKind::SmallExponent)),
+            (65_535, Some(FindingKind::SmallExponent)),
             (65_537, None),
             (65_539, None),
         ] {
@@ -126,7 +125,7 @@ mod tests {
         assert_eq!(exponent(&large), None);
         large[0] = 1;
         let kind = exponent(&large).map(|finding| finding.kind);
-        assert_eq!(kind, Some(Kind::LargeExponent));
+        assert_eq!(kind, Some(FindingKind::LargeExponent));
     }
 
     #[test]

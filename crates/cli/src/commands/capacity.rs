@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
+use keymark_advice::capacity::{CapacityQuestion, CapacityRow, Plan, Service, Wanted};
 use keymark_bench::Operation;
 use keymark_records::exchange::Shipped;
 use keymark_report::charts::Theme;
@@ -18,7 +18,7 @@ use crate::observers::print_json;
 use crate::{archive, documents, output};
 
 pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Outcome {
-    let question = Question {
+    let question = CapacityQuestion {
         service: service(arguments, archive)?,
         demand: demand(arguments),
         p99: arguments.p99.map(|limit| Seconds(limit.as_secs_f64())),
@@ -81,7 +81,7 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }
 
-fn print(question: &Question, plan: &Plan) {
+fn print(question: &CapacityQuestion, plan: &Plan) {
     plan.0.iter().for_each(|row| print_json(&line(row)));
     let fewest = |spare: u32| -> BTreeMap<Distribution, Option<u32>> {
         let fewest = |way| (way, plan.fewest(way).map(|fewest| fewest + spare));
@@ -96,7 +96,7 @@ fn print(question: &Question, plan: &Plan) {
     }));
 }
 
-fn line(row: &Row) -> Value {
+fn line(row: &CapacityRow) -> Value {
     let found = row.response;
     json!({
         "distribution": row.distribution,

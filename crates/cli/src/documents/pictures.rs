@@ -32,15 +32,7 @@ fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
     let (mut figures, mut answers) = (Vec::new(), Vec::new());
     for record in records.iter() {
         let analysis = super::analysis(record);
-        let mut own = analysis.figures(record);
-        // Of several runs in one picture no title says what is seen.
-        if records.len() == 1 {
-            own = own
-                .into_iter()
-                .map(|figure| analysis.titled(record, figure))
-                .collect();
-        }
-        figures.extend(own);
+        figures.extend(analysis.figures(record));
         answers.extend(keymark_report::answers::answers(&analysis, record));
     }
     (pictures::joined(figures), answers)

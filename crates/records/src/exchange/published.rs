@@ -147,6 +147,7 @@ fn case(line: &FigureLine<'_>) -> Result<CaseRecord, String> {
         n: number(line.n)?,
         note: line.note.to_owned(),
         band: None,
+        waiting: None,
     };
     Ok(CaseRecord {
         published: Some(published),

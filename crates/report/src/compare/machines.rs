@@ -10,7 +10,7 @@ use super::conditions::machine_name;
 use super::{Comparison, Criteria, MissingCase, Pair, Side, cases};
 use crate::grouped;
 
-/// What the sides of a comparison are.
+/// Kind of the sides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sides {
     /// Runs and series, as they were named.
@@ -28,8 +28,10 @@ impl Side {
             let label = environment.machine.clone();
             label.unwrap_or_else(|| machine_name(environment))
         });
-        let sides = named.into_iter();
-        sides.map(|(name, runs)| Self { name, runs }).collect()
+        named
+            .into_iter()
+            .map(|(name, runs)| Self { name, runs })
+            .collect()
     }
 }
 

@@ -28,7 +28,6 @@ pub use pair::{Grounds, Pair, Verdict};
 /// Runs that stand for one thing: a machine, a version, a device, an article.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// As it was asked for.
     pub name: String,
     /// Its runs, the oldest first.
     pub runs: Vec<Record>,
@@ -37,7 +36,6 @@ pub struct Side {
 /// A side in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideLine {
-    /// As it was asked for.
     pub name: String,
     /// Number of its runs.
     pub runs: usize,
@@ -55,19 +53,17 @@ pub struct MissingCase {
 /// Cases and what they are compared with, pair by pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// In the order of the baseline's first run.
+    /// Pairs in the order of the baseline's first run.
     pub pairs: Vec<Pair>,
     /// Cases without a figure on one side.
     pub missing: Vec<MissingCase>,
     /// The baseline is the first, unless cases are compared with one of their own run's.
     pub sides: Vec<SideLine>,
-    /// What these are.
     pub sides_are: Sides,
-    /// What is not the same on all sides, besides what they were measured for.
+    /// Differences between sides in machine, programs and settings.
     pub differences: Vec<Difference>,
-    /// By how much runs of these cases differ here.
+    /// Differences between runs of these cases on this machine.
     pub machine: BetweenRuns,
-    /// What is taken for no difference, and what for the same.
     pub criteria: Criteria,
 }
 
@@ -88,8 +84,9 @@ impl Comparison {
                 after.iter().any(|case| known.contains(&by.of(case)))
             });
             let devices = devices.unwrap_or(Devices::Different);
-            let same = after.into_iter();
-            let same = same.into_group_map_by(|case| what(case, devices));
+            let same = after
+                .into_iter()
+                .into_group_map_by(|case| what(case, devices));
             (&other.runs, same, devices)
         });
         let others: Vec<_> = others.collect();
@@ -167,7 +164,7 @@ impl Comparison {
         }
     }
 
-    /// What is compared with the baseline in a pair: its side's name.
+    /// Returns the name of the compared side.
     pub fn side(&self, pair: &Pair) -> &str {
         self.sides.get(pair.side).map_or("", |side| &side.name)
     }
@@ -187,8 +184,9 @@ impl<'a> CaseOf<'a> {
     }
 
     fn measured(self) -> Vec<Measured<'a>> {
-        let runs = self.runs.iter();
-        runs.filter_map(|run| Measured::of(run, self.case))
+        self.runs
+            .iter()
+            .filter_map(|run| Measured::of(run, self.case))
             .collect()
     }
 
@@ -209,7 +207,7 @@ fn cases(runs: &[Record]) -> Vec<Case> {
     cases.cloned().collect()
 }
 
-/// What two sides have in common of their devices.
+/// Rule for matching devices of two sides.
 #[derive(Clone, Copy)]
 enum Devices {
     Common,
@@ -218,7 +216,7 @@ enum Devices {
 }
 
 impl Devices {
-    /// By which a case's device is told from others.
+    /// Returns the matched name of a case's device.
     fn of(self, case: &Case) -> DeviceName {
         match self {
             Self::Common => case.device.clone(),
@@ -228,7 +226,7 @@ impl Devices {
     }
 }
 
-/// What is the same of cases that are compared: what they measure, and which of its copies they are.
+/// Returns the common part of compared cases: what they measure, and the number of their copy.
 fn what(case: &Case, devices: Devices) -> (CaseKey, u32) {
     let mut key = CaseKey {
         device: devices.of(case),
@@ -256,8 +254,7 @@ impl<'a> Measured<'a> {
     }
 
     fn of(run: &'a Record, case: &Case) -> Option<Self> {
-        let mut cases = run.cases.iter();
-        Self::new(run, cases.find(|found| found.case == *case)?)
+        Self::new(run, run.cases.iter().find(|found| found.case == *case)?)
     }
 }
 
@@ -301,7 +298,8 @@ fn between_sides(before: CaseOf<'_>, after: CaseOf<'_>, machine: &BetweenRuns) -
     Pair::new(&old, &new, Grounds::FewRuns, evidence)
 }
 
-/// What figures are judged by that keymark did not measure. Predictions are exact: the same question has the same answer.
+/// Returns the grounds of figures that keymark did not measure. Predictions are exact: the same question has the same
+/// answer.
 fn stated(old: &[Measured<'_>], new: &[Measured<'_>]) -> Option<Grounds> {
     let mut both = old.iter().chain(new);
     let kind = |one: &Measured<'_>| one.record.case.provenance;
@@ -316,7 +314,7 @@ fn means(measured: &[Measured<'_>]) -> Vec<Seconds> {
     measured.iter().map(|one| one.mean).collect()
 }
 
-/// Whether the runs of the sides were made in turn.
+/// Returns whether the runs of the sides alternate.
 fn alternate(old: &[Record], new: &[Record]) -> bool {
     let both = series(old).zip(series(new));
     both.is_some_and(|(a, b)| {

@@ -6,7 +6,7 @@ use keymark_bench::Record;
 use keymark_stats::Seconds;
 
 use crate::analysis::{Analysis, Row};
-use crate::answers::{answers, title_of};
+use crate::answers::answers;
 use crate::pictures::{self, Kind};
 use crate::{Block, Figure, Plot, Statement};
 
@@ -31,8 +31,7 @@ impl Analysis {
             None
         };
         let fits = |figure: &&Figure| figure.kind() == kind && pictures::chart(figure).is_some();
-        let figure = column.or_else(|| all.iter().find(fits).cloned())?;
-        Some(self.titled(record, figure))
+        column.or_else(|| all.iter().find(fits).cloned())
     }
 }
 
@@ -43,16 +42,7 @@ const FEW: usize = 12;
 pub(super) struct Gallery {
     /// What stands below the answer where there is room for one.
     small: Option<Figure>,
-    /// Each with what it shows in plain words.
-    all: Vec<(String, Figure)>,
-}
-
-impl Analysis {
-    /// One of them under a title that says what is seen, where the intervals carry that.
-    pub fn titled(&self, record: &Record, figure: Figure) -> Figure {
-        let title = title_of(self, record, &figure).unwrap_or(figure.title);
-        figure.plot.titled(title)
-    }
+    all: Vec<Figure>,
 }
 
 impl Gallery {
@@ -76,39 +66,35 @@ impl Gallery {
             figure.kind() != Kind::Security || strength == 1
         });
         ranked.truncate(PICTURES);
-        let figures = ranked.into_iter();
-        let figures =
-            figures.map(|(_, figure)| (figure.title.clone(), analysis.titled(record, figure)));
-        let all = figures.collect();
+        let all = ranked.into_iter().map(|(_, figure)| figure).collect();
         Self { small, all }
     }
 
     /// What the answer is about: of more means than a screen holds a few, and all of them are left.
     pub(super) fn first(&mut self) -> Option<Block> {
         match (self.small.take(), self.all.first()) {
-            (Some(small), Some((_, whole)))
+            (Some(small), Some(whole))
                 if [small.kind(), whole.kind()] == [Kind::Means; 2] && small != *whole =>
             {
                 Some(Block::Figure(small))
             }
-            _ => self.take(|_, _| true),
+            _ => self.take(|_| true),
         }
     }
 
     /// The one that shows this.
     pub(super) fn showing(&mut self, what: &str) -> Option<Block> {
-        self.take(|plain, _| plain == what)
+        self.take(|figure| figure.title == what)
     }
 
     /// All of a kind.
     pub(super) fn all(&mut self, kind: Kind) -> Vec<Block> {
-        std::iter::from_fn(|| self.take(|_, figure| figure.kind() == kind)).collect()
+        std::iter::from_fn(|| self.take(|figure| figure.kind() == kind)).collect()
     }
 
-    fn take(&mut self, wanted: impl Fn(&str, &Figure) -> bool) -> Option<Block> {
-        let mut figures = self.all.iter();
-        let place = figures.position(|(plain, figure)| wanted(plain, figure))?;
-        Some(Block::Figure(self.all.remove(place).1))
+    fn take(&mut self, wanted: impl Fn(&Figure) -> bool) -> Option<Block> {
+        let place = self.all.iter().position(wanted)?;
+        Some(Block::Figure(self.all.remove(place)))
     }
 }
 

@@ -228,6 +228,7 @@ fn only_addresses_of_pages_are_links() {
                https://example.org/a?b=c"
             .to_owned(),
         band: None,
+        waiting: None,
     });
     let site = Site::of(
         "x".to_owned(),
@@ -276,6 +277,7 @@ fn predictions_have_their_band_and_no_interval() {
             low: seconds(0.8),
             high: seconds(1.1),
         }),
+        waiting: None,
     });
     predicted.stores[0].product = "A part, simulated".to_owned();
     let site = Site::of(

@@ -14,7 +14,7 @@ use keymark_bench::{Clock, During as _, Error, MonotonicClock, Part, PartSums};
 
 use super::challenge::Task;
 use super::key::{ADVICE, Errand, OpenSslKey};
-use crate::program::{self, Step};
+use crate::program::{self, ProgramRun};
 use crate::programs::OperationProcess;
 
 /// The handle.
@@ -119,7 +119,7 @@ impl References {
     fn timed(&self, errand: Errand) -> Result<Duration, Error> {
         let mut command = self.place.command(errand)?;
         // Made ready before, as that takes as long as a short program.
-        let step = Step::start().during(errand.call())?;
+        let step = ProgramRun::start().during(errand.call())?;
         let begin = self.clock.now();
         let done = step.run(&mut command, program::WORK, program::ANSWER);
         let end = self.clock.now();

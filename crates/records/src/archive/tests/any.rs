@@ -123,6 +123,7 @@ fn case_records() -> impl Strategy<Value = CaseRecord> {
                     low: Seconds(low),
                     high: Seconds(high),
                 }),
+                waiting: None,
             });
         let figures = prop_oneof![
             proptest::collection::vec(block, 0..3).prop_map(|blocks| (blocks, None)),

@@ -1,4 +1,4 @@
-//! How durations are distributed, and in which order they came.
+//! Distributions of durations, and their order in time.
 
 use itertools::Itertools;
 use keymark_bench::{CaseRecord, Outcome, Record};
@@ -12,7 +12,7 @@ use crate::{Distribution, Figure, Histogram, Plot, Subject, Timeline};
 const LEVELS: u32 = 100;
 /// More curves than this in one picture are not told apart.
 const CURVES: usize = 8;
-/// Of a histogram.
+/// Number of bins.
 const BINS: u32 = 48;
 /// Left out of a histogram at either end, so that single outliers do not take its room.
 const ENDS: f64 = 0.005;
@@ -21,7 +21,7 @@ const HISTOGRAMS: usize = 6;
 
 const TITLE: &str = "share finished within a given time";
 
-/// In one picture, or in one for each algorithm and operation if they are too many for that.
+/// Returns one picture, or one for each algorithm and operation if the curves are too many.
 pub(super) fn distributions(record: &Record, rows: &[Row]) -> Vec<Figure> {
     let all = rows.iter().filter_map(|row| distribution(record, row));
     let all: Vec<Distribution> = all.collect();
@@ -75,7 +75,7 @@ fn percentiles(row: &Row) -> Vec<(u32, Estimate<Seconds>)> {
     row.summary.as_ref().map(of).unwrap_or_default()
 }
 
-/// Of cases that are warned of because no single figure describes them.
+/// Returns the histograms of cases with several groups of durations.
 pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
     let found = rows.iter().filter_map(|row| histogram(record, row));
     let histograms: Vec<Histogram> = found.take(HISTOGRAMS).collect();
@@ -181,7 +181,7 @@ fn point(stretch: &[(u64, u64)]) -> Option<(Seconds, Seconds)> {
     ))
 }
 
-/// What the reference calculation took around each block, over its mean.
+/// Returns the reference calculation's times around each block, over their mean.
 fn machine(record: &Record, start: u64) -> Vec<(Seconds, Ratio)> {
     let blocks = record.cases.iter().flat_map(|case| &case.blocks);
     let mut times: Vec<(u64, u64)> = blocks

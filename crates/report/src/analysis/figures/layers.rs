@@ -1,4 +1,4 @@
-//! What the time of operations is made of.
+//! Parts of the time of operations.
 
 use keymark_bench::{Part, Parts};
 use keymark_stats::Seconds;
@@ -8,22 +8,24 @@ use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path};
 use crate::units;
 use crate::{Figure, Plot, Stack, StackPart, Subject};
 
-/// What becomes of a step that adds nothing that is seen.
+/// Name of the steps too small to measure.
 const UNTOLD: &str = "steps too small to measure are a part of their own";
 /// The part of a bar that belongs to such steps.
 const UNRESOLVED: &str = "too small to measure";
 /// A bar that takes so many times the longest of the whole program's leaves them no room.
 const BEYOND: f64 = 4.0;
 
-/// By subtraction, of a family's layers: a bar is one way to the key, as long as it was measured.
+/// Returns a family's layers by subtraction: a bar is one way to the key, as long as it was measured.
 pub(in crate::analysis) fn of_breakdown(family: &FamilyBreakdown) -> Option<Figure> {
     let is_whole = |path: &Path| {
         let whole = family.layers.whole.as_ref();
         whole.is_none_or(|whole| whole.point == path.end)
     };
     let paths = || {
-        let each = family.breakdowns.iter();
-        each.flat_map(|of| of.paths.iter().map(move |path| (of, path)))
+        family
+            .breakdowns
+            .iter()
+            .flat_map(|of| of.paths.iter().map(move |path| (of, path)))
     };
     let wholes = paths().filter(|(_, path)| is_whole(path));
     let longest = wholes
@@ -47,7 +49,7 @@ pub(in crate::analysis) fn of_breakdown(family: &FamilyBreakdown) -> Option<Figu
     (!stacks.is_empty()).then(|| Plot::Layers { stacks, left_out }.titled(title(family)))
 }
 
-/// What the picture of a family shows.
+/// Returns the title of a family's picture.
 pub(crate) fn title(family: &FamilyBreakdown) -> String {
     format!("where the time goes in {}", family.layers.family)
 }
@@ -93,7 +95,7 @@ fn stack(family: &FamilyBreakdown, of: &Breakdown, path: &Path) -> Stack {
     }
 }
 
-/// As measured on the way, of the rows whose parts are wanted.
+/// Returns the parts measured on the way, of the wanted rows.
 pub(in crate::analysis) fn of_parts(
     rows: &[Row],
     title: &str,

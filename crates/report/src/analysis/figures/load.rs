@@ -32,7 +32,7 @@ pub(in crate::analysis) fn response_times(record: &Record, rows: &[Row]) -> Vec<
     units.into_iter().filter_map(figure).collect()
 }
 
-/// How hard a case is loaded, if that is counted so.
+/// Returns a case's load, if it is counted in that unit.
 fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
     let (counted, load) = match row.case.load.pacing {
         Pacing::Open(rate) => (LoadUnit::Arrivals, rate.per_second()),
@@ -97,7 +97,7 @@ fn curve(record: &Record, group: &Group<'_>, unit: LoadUnit) -> Option<LoadCurve
     })
 }
 
-/// The same case under the loads of two runs.
+/// Joins the loads of two runs of one case.
 pub(crate) fn joined(curve: &mut LoadCurve, other: LoadCurve, unit: LoadUnit) {
     let lowest = |curve: &LoadCurve| curve.points.first().map(|point| point.load);
     let knee = if lowest(&other) < lowest(curve) {
@@ -139,7 +139,7 @@ const POINTS: u32 = 40;
 /// More curves than this in one picture are not told apart.
 const CURVES: usize = 8;
 
-/// One of all, or one for each algorithm and operation if they are too many for that.
+/// Returns one picture, or one for each algorithm and operation if the curves are too many.
 pub(in crate::analysis) fn throughput(scaling: &[Scaling]) -> Vec<Figure> {
     let shown: Vec<&Scaling> = scaling
         .iter()

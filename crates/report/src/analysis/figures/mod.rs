@@ -69,7 +69,7 @@ fn of_rows(record: &Record, rows: &[Row]) -> Vec<Figure> {
     figures
 }
 
-/// Of rows with a band.
+/// Returns the predictions: rows with a band.
 fn predictions(rows: &[Row], tolerance: Seconds) -> Option<Figure> {
     let each = rows.iter().filter_map(|row| {
         Some(Predicted {
@@ -88,7 +88,7 @@ fn predictions(rows: &[Row], tolerance: Seconds) -> Option<Figure> {
     some.then(|| plot.titled("predicted time of an operation, with its band"))
 }
 
-/// For each operation of which several strengths were measured through one program: through that with the most keys.
+/// Returns a picture for each operation with several strengths, through the program with the most keys.
 fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
     let alone = rows.iter().filter(|row| row.case.is_alone());
     let known = alone.filter_map(|row| Some((row.case.strength()?.0, mean(row)?)));
@@ -123,7 +123,7 @@ pub(crate) fn mean(row: &Row) -> Option<Mean> {
     Some(dot(&row.case, row.time()?))
 }
 
-/// Of servers and services that do as much as they can: what arrives at a given rate tells that rate.
+/// Returns the rates of servers and services at full load. A given rate of arrivals is no such rate.
 fn rates(rows: &[Row]) -> Option<Figure> {
     let loaded = rows
         .iter()

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use keymark_bench::Settings;
 use keymark_bench::store::Capability;
+use keymark_bench::{PublishedMean, Settings};
 use keymark_stats::{Band, Seconds};
 
 use super::simulate::FirmwareRun;
@@ -28,14 +28,17 @@ fn figures(run: &FirmwareRun) -> impl Iterator<Item = Figure> {
         let (cycles, program) = (phase.account.cycles(), &run.program);
         let each = |all: Seconds| Seconds(all.0 / count as f64);
         let (low, high) = (each(band.low), each(band.high));
-        let time = (each(mcu.clock.seconds(cycles)), Band { low, high });
-        let note = format!(
-            "{} cycles at {}, the mean of {count} in {program}",
-            cycles / count,
-            mcu.clock
-        );
+        let published = PublishedMean {
+            note: format!(
+                "{} cycles at {}, the mean of {count} in {program}",
+                cycles / count,
+                mcu.clock
+            ),
+            band: Some(Band { low, high }),
+            ..PublishedMean::from(each(mcu.clock.seconds(cycles)))
+        };
         let device = format!("{}:{program}", mcu.name);
-        Some(figure(device, mcu, capability(&name)?, time, note))
+        Some(figure(device, mcu, capability(&name)?, published))
     })
 }
 

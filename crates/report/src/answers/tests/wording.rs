@@ -1,6 +1,10 @@
-//! What is said of the runs that the documents show, with times like those of a quiet machine.
+//! The wording of answers, in one snapshot: runs like those of the documents on a quiet machine, and comparisons.
+
+use keymark_bench::record::RunId;
+use keymark_stats::BetweenRuns;
 
 use super::*;
+use crate::compare::{Comparison, Criteria, Side};
 use keymark_testkit::record::{measured, signing};
 
 const CPU: &str = "software";
@@ -58,16 +62,7 @@ fn elsewhere(device: &str, kind: Provenance, algorithm: &str, microseconds: u64)
     took(case, microseconds)
 }
 
-/// The sentences, a line each; every one of them is sound, and the last one says how certain they are.
-fn told(cases: Vec<CaseRecord>) -> String {
-    assert!(says(cases.clone(), Topic::Certainty, "How certain: "));
-    let said = said(cases).into_iter();
-    said.map(|said| format!("{:?}: {}\n", said.topic, said.text))
-        .collect()
-}
-
-#[test]
-fn the_default_run() {
+fn the_default_run() -> Vec<CaseRecord> {
     let mut cases = Vec::new();
     for algorithm in ["rsa3072", "rsa4096", "cv25519", "nistp256"] {
         cases.extend(layers(Operation::Decrypt, algorithm));
@@ -91,34 +86,10 @@ fn the_default_run() {
             microseconds,
         ));
     }
-    insta::assert_snapshot!(told(cases));
+    cases
 }
 
-#[test]
-fn every_kind_of_key_through_gnupg() {
-    let mut cases = Vec::new();
-    for algorithm in ["rsa2048", "rsa4096", "cv25519", "nistp521"] {
-        cases.extend(layers(Operation::Decrypt, algorithm));
-        cases.push(openssl(Operation::Decrypt, algorithm));
-    }
-    let signing = [
-        "rsa2048",
-        "rsa4096",
-        "dsa3072",
-        "ed25519",
-        "nistp521",
-        "brainpoolp512r1",
-        "secp256k1",
-    ];
-    for algorithm in signing {
-        cases.extend(layers(Operation::Sign, algorithm));
-        cases.push(openssl(Operation::Sign, algorithm));
-    }
-    insta::assert_snapshot!(told(cases));
-}
-
-#[test]
-fn keycards_of_an_article() {
+fn keycards_of_an_article() -> Vec<CaseRecord> {
     let times = [
         ("twin:fst-01", "rsa2048", 1_260_000),
         ("twin:fst-01", "rsa4096", 8_200_000),
@@ -133,11 +104,10 @@ fn keycards_of_an_article() {
         .map(|algorithm| took(here(algorithm, GNUPG), costs(algorithm)[1] + 5_740))
         .into();
     cases.extend(times.map(|(device, algorithm, time)| took(twin(device, algorithm), time)));
-    insta::assert_snapshot!(told(cases));
+    cases
 }
 
-#[test]
-fn logins_with_ssh() {
+fn logins_with_ssh() -> Vec<CaseRecord> {
     let agents = [("openssh", 0, 600), ("gpg-agent", 1, 250)];
     let mut cases = Vec::new();
     for algorithm in ["rsa3072", "ed25519"] {
@@ -151,11 +121,10 @@ fn logins_with_ssh() {
             cases.push(took(through, costs(algorithm)[of] + more));
         }
     }
-    insta::assert_snapshot!(told(cases));
+    cases
 }
 
-#[test]
-fn tokens_on_this_cpu() {
+fn tokens_on_this_cpu() -> Vec<CaseRecord> {
     let mut cases = Vec::new();
     for (algorithm, times) in [
         ("rsa2048", [700, 900, 2_500]),
@@ -166,11 +135,10 @@ fn tokens_on_this_cpu() {
             cases.push(elsewhere(device, Provenance::Virtual, algorithm, time));
         }
     }
-    insta::assert_snapshot!(told(cases));
+    cases
 }
 
-#[test]
-fn one_process_for_each_operation() {
+fn one_process_for_each_operation() -> Vec<CaseRecord> {
     let mut cases = Vec::new();
     for (algorithm, key) in [("rsa2048", 300), ("nistp256", 22)] {
         cases.push(openssl(Operation::Sign, algorithm));
@@ -185,21 +153,18 @@ fn one_process_for_each_operation() {
             ));
         }
     }
-    insta::assert_snapshot!(told(cases));
+    cases
 }
 
-#[test]
-fn certificates_of_a_server() {
-    let cases = vec![
+fn certificates_of_a_server() -> Vec<CaseRecord> {
+    vec![
         served("rsa2048", "x25519", None, 100, 500_000),
         served("rsa4096", "x25519", None, 40, 3_000_000),
         served("nistp256", "x25519", None, 200, 30_000),
-    ];
-    insta::assert_snapshot!(told(cases));
+    ]
 }
 
-#[test]
-fn the_complete_plan() {
+fn the_complete_plan() -> Vec<CaseRecord> {
     let mut cases = Vec::new();
     for algorithm in ["rsa2048", "rsa4096", "nistp521", "cv25519"] {
         cases.extend(layers(Operation::Decrypt, algorithm));
@@ -224,12 +189,10 @@ fn the_complete_plan() {
     }
     cases.push(openssl(Operation::Decapsulate, "mlkem768"));
     cases.push(openssl(Operation::Sign, "mldsa65"));
-    insta::assert_snapshot!(told(cases));
+    cases
 }
 
-/// Ten at once keep two cores busy with DSA, and gpg-agent with RSA-4096.
-#[test]
-fn several_workers() {
+fn several_workers() -> Vec<CaseRecord> {
     let levels = |workers| [("rsa4096", workers), ("dsa3072", workers)];
     let cases = [1, 4, 10].into_iter().flat_map(levels);
     let cases = cases.flat_map(|(algorithm, workers)| {
@@ -245,46 +208,20 @@ fn several_workers() {
             measured(signing(algorithm, GNUPG, workers), whole),
         ]
     });
-    insta::assert_snapshot!(told(cases.collect()));
+    cases.collect()
 }
 
-#[test]
-fn firmware_on_microcontrollers() {
+fn firmware_on_microcontrollers() -> Vec<CaseRecord> {
     let parts = [
-        ("stm32f103", 6.55, "4.54 %"),
-        ("stm32l432", 2.71, "0.3 %"),
-        ("stm32l432:umaal=off", 4.04, "0.56 %"),
-        ("stm32f405", 1.29, "0.13 %"),
-        ("stm32f405:umaal=off", 1.91, "0.12 %"),
+        ("stm32f103", 6.55),
+        ("stm32l432", 2.71),
+        ("stm32f405", 1.29),
+        ("stm32f405:umaal=off", 1.91),
     ];
-    let cases = parts.map(|(part, seconds, waiting)| predicted(part, seconds, waiting));
-    insta::assert_snapshot!(told(cases.into()));
+    parts.map(|(part, seconds)| predicted(part, seconds)).into()
 }
 
-#[test]
-fn signatures_that_are_timestamps() {
-    let keys = [
-        "rsa3072",
-        "rsa4096",
-        "nistp256",
-        "nistp384",
-        "ed25519",
-        "mldsa65",
-        "slhdsa128s",
-    ];
-    let cases = keys.map(|algorithm| openssl(Operation::Sign, algorithm));
-    insta::assert_snapshot!(told(cases.into()));
-}
-
-#[test]
-fn keys_that_are_encapsulated() {
-    let cases =
-        ["mlkem768", "mlkem1024"].map(|algorithm| openssl(Operation::Decapsulate, algorithm));
-    insta::assert_snapshot!(told(cases.into()));
-}
-
-#[test]
-fn schemes_of_one_key() {
+fn schemes_of_one_key() -> Vec<CaseRecord> {
     let schemes = [("pkcs1", 300), ("pss", 304), ("hashed", 301)];
     let cases = schemes.into_iter().flat_map(|(scheme, time)| {
         let own = |case| with(case, Parameters::from([("scheme", scheme)]));
@@ -296,35 +233,133 @@ fn schemes_of_one_key() {
             ),
         ]
     });
-    insta::assert_snapshot!(told(cases.collect()));
+    cases.collect()
 }
 
-#[test]
-fn an_hsm_that_is_loaded() {
+fn an_hsm_that_is_loaded() -> Vec<CaseRecord> {
     let hsm = |workers: u32, microseconds: f64| {
         let mut case = twin("twin:nitrokey-hsm", "rsa2048");
         (case.stack, case.operation) = (RAW, Operation::Sign);
         case.load = Load::closed(NonZeroU32::new(workers).unwrap());
         measured(case, microseconds)
     };
-    insta::assert_snapshot!(told(vec![hsm(1, 740_000.0), hsm(3, 2_220_000.0)]));
-    let two_at_once = vec![hsm(1, 740_000.0), hsm(3, 1_480_000.0)];
-    assert!(!says(two_at_once, Topic::Striking, "gain nothing"));
+    vec![hsm(1, 740_000.0), hsm(3, 2_220_000.0)]
 }
 
-#[test]
-fn key_exchanges_of_a_server() {
+fn key_exchanges_of_a_server() -> Vec<CaseRecord> {
     let rates = [("rsa", 67), ("dhe-2048", 6), ("ecdhe-p256", 97)];
     let cases = rates.map(|(kex, rate)| served("rsa2048", kex, None, rate, 300_000));
-    insta::assert_snapshot!(told(cases.into()));
+    cases.into()
 }
 
-#[test]
-fn several_servers() {
+fn several_servers() -> Vec<CaseRecord> {
     let words = [("1 server", 13), ("2 servers", 27), ("4 servers", 53)];
     let cases = words.map(|(servers, rate)| {
         let arrangement = format!("{servers} round-robin");
         served("rsa2048", "x25519", Some(&arrangement), rate, 740_000)
     });
-    insta::assert_snapshot!(told(cases.into()));
+    cases.into()
+}
+
+/// Runs of a series, of cases of which each took a bit more or less than so many microseconds in each.
+fn series(name: &str, against: Option<&str>, cases: &[(Case, u64)]) -> Side {
+    let one = |number: u32| {
+        let cases = cases.iter().map(|(case, time)| {
+            let disorder = (u64::from(number) * 7 + time) % 5;
+            took(case.clone(), time * (1_000 + disorder) / 1_000)
+        });
+        let mut record = run(cases.collect());
+        record.id = RunId(format!("{name}-{number}"));
+        record.series = Some(InSeries {
+            id: SeriesId(name.to_owned()),
+            number,
+            runs: 4,
+            pause: std::time::Duration::ZERO,
+            against: against.map(|other| SeriesId(other.to_owned())),
+        });
+        record
+    };
+    Side {
+        name: name.to_owned(),
+        runs: (0..4).map(one).collect(),
+    }
+}
+
+fn signs(stack: StackName) -> Case {
+    Case {
+        operation: Operation::Sign,
+        ..here("ed25519", stack)
+    }
+}
+
+fn compared(sides: &[Side]) -> String {
+    let comparison = Comparison::of(sides, BetweenRuns::ASSUMED, Criteria::default());
+    let said = of_comparison(&comparison).into_iter();
+    said.map(|said| said.text + "\n").collect()
+}
+
+fn comparisons() -> Vec<(&'static str, String)> {
+    let cases = |agent| [(signs(RAW), 33), (signs(StackName::AGENT), agent)];
+    let apart = [
+        series("first", None, &cases(330)),
+        series("second", None, &cases(300)),
+    ];
+    let cases = |gpg| [(signs(RAW), 3_300), (signs(GNUPG), gpg)];
+    let in_turn = [
+        series("first", Some("second"), &cases(4_500)),
+        series("second", Some("first"), &cases(5_000)),
+    ];
+    let published = [("rsa4096", 8.22), ("cv25519", 0.135)].map(|(algorithm, seconds)| {
+        let case = on("FST-01", Provenance::Published, algorithm, GNUPG);
+        keymark_testkit::record::published(case, seconds)
+    });
+    let twins = [("rsa4096", 8_200_000), ("cv25519", 123_000)]
+        .map(|(algorithm, time)| took(twin("twin:fst-01", algorithm), time));
+    let side = |name: &str, cases: Vec<CaseRecord>| Side {
+        name: name.to_owned(),
+        runs: vec![run(cases)],
+    };
+    let article = [
+        side("article", published.into()),
+        side("last", twins.into()),
+    ];
+    vec![
+        ("series at different times", compared(&apart)),
+        ("programs that take turns", compared(&in_turn)),
+        ("an article beside a run", compared(&article)),
+    ]
+}
+
+#[test]
+fn wording() {
+    let runs: [(&str, fn() -> Vec<CaseRecord>); 13] = [
+        ("the default run", the_default_run),
+        ("keycards of an article", keycards_of_an_article),
+        ("logins with ssh", logins_with_ssh),
+        ("tokens on this cpu", tokens_on_this_cpu),
+        (
+            "one process for each operation",
+            one_process_for_each_operation,
+        ),
+        ("certificates of a server", certificates_of_a_server),
+        ("the complete plan", the_complete_plan),
+        ("several workers", several_workers),
+        ("firmware on microcontrollers", firmware_on_microcontrollers),
+        ("schemes of one key", schemes_of_one_key),
+        ("an hsm that is loaded", an_hsm_that_is_loaded),
+        ("key exchanges of a server", key_exchanges_of_a_server),
+        ("several servers", several_servers),
+    ];
+    let told = |(name, cases): (&'static str, fn() -> Vec<CaseRecord>)| {
+        // Each run's answer is checked.
+        rows(cases(), Topic::Certainty);
+        let said = said(cases()).into_iter();
+        let lines = said.map(|one| format!("{:?}: {}\n", one.topic, one.text));
+        (name, lines.collect::<String>())
+    };
+    let all = runs.into_iter().map(told).chain(comparisons());
+    let all: String = all
+        .map(|(name, text)| format!("# {name}\n{text}\n"))
+        .collect();
+    insta::assert_snapshot!(all);
 }
