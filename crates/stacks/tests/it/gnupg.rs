@@ -1,6 +1,5 @@
 //! The installed GnuPG end to end: every algorithm it offers, on every layer, with the same key.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -16,7 +15,7 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
 use keymark_testkit::assert_says;
-use keymark_testkit::process::{gnupg_with, naming};
+use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 
 use crate::suite::{exercise, keys, stack_passes};
@@ -179,18 +178,6 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
     if let Err(error) = exercise(&mut workload) {
         assert_says(&error, ["agent"]);
     }
-}
-
-/// The installed programs, with a gpg in front that refuses to make the first key.
-fn gpg_that_fails_once(directory: &Path) -> Gnupg {
-    let lines = format!(
-        "case \"$*\" in *--generate-key*)\n\
-         [ -e {0}/failed ] || {{ touch {0}/failed; echo 'gpg: No secret key' >&2; exit 2; }}\n\
-         echo '[GNUPG:] KEY_CREATED B x' >&2; exit 0;;\nesac",
-        directory.display()
-    );
-    gnupg_with(directory, &lines);
-    Gnupg::find(Some(directory)).unwrap()
 }
 
 #[test]

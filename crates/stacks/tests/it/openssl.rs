@@ -1,15 +1,13 @@
 //! The program `openssl` with keys in files: its results pass the check, and wrong ones do not.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::case::StackName;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stacks::openssl::{FAMILY, OpenSsl, OpenSslWay};
+use keymark_stacks::openssl::{FAMILY, OpenSslWay};
 use keymark_stores::device::Run;
 use keymark_testkit::assert_says;
 use keymark_testkit::case;
-use keymark_testkit::process::write_script;
 
 use crate::suite::{passes, perform};
 

@@ -7,7 +7,7 @@ use keymark_bench::case::{Case, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, Performed, Stack};
+use keymark_bench::workload::{Performed, Stack};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::access::Library;
 use keymark_stores::device::Run;

@@ -21,7 +21,7 @@ use keymark_stores::public_key::PublicKey;
 use keymark_stores::test_key::TestKey;
 use keymark_testkit::assert_says;
 
-use crate::suite::{exercise, passes, perform, performed, verdict};
+use crate::suite::{passes, perform, performed, verdict};
 
 const ALGORITHMS: [&str; 6] = [
     "rsa2048", "rsa3072", "nistp256", "nistp384", "nistp521", "ed25519",
