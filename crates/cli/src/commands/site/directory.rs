@@ -1,8 +1,8 @@
 //! Where a site is written: whole or not at all, and never over what is not an earlier site.
 //!
-//! A site is written to a private directory beside its target, then exchanged with it (`renameat2`). An earlier site
-//! is known by its `SHA256SUMS`: what is not in it, or changed, is somebody's. That is looked at before the work, and
-//! again before and after the exchange: what came in between is put back.
+//! A site is written to a private directory beside its target, then exchanged with it (`renameat2`). An earlier site is known by its
+//! `SHA256SUMS`: what is not in it, or changed, is somebody's. That is looked at before the work, and again before and after the
+//! exchange: what came in between is put back.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -93,9 +93,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// The keys of every device. Several servers have a twin each, as they would have HSMs; of other devices there is
-    /// but one, which they share. With them, the devices that are not the inventory's: their tokens are gone with
-    /// them.
+    /// The keys of every device. Several servers have a twin each, as they would have HSMs; of other devices there
+    /// is but one, which they share. With them, the devices that are not the inventory's: their tokens are gone with them.
     fn keys(&self, opening: &Run) -> Result<(Vec<Keys>, Vec<Inventory>), Failure> {
         let open = |found: &Found| {
             Keys::of(found.device.as_ref(), opening).map_err(Failure::nothing_usable)
@@ -117,8 +116,7 @@ impl Wanted<'_> {
         Ok((keys, others))
     }
 
-    /// One more of a twin. Its name may be another than that by which it was asked for, such as that of a profile's
-    /// file.
+    /// One more of a twin. Its name may be another than that by which it was asked for, such as that of a profile's file.
     fn another(&self, device: &DeviceName) -> Result<Inventory, Failure> {
         for name in self.names {
             let inventory = load::devices(std::slice::from_ref(name), self.user)?;
