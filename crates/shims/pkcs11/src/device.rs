@@ -123,12 +123,22 @@ impl Device {
         }
     }
 
+    /// Gives a reservation back, unless another caller has reserved after it.
+    pub(crate) fn give_back(&self, start: u64, end: u64) {
+        let _ = self
+            .lanes()
+            .find(|lane| lane.compare_exchange(end, start, AcqRel, Relaxed).is_ok());
+    }
+
     /// The lane that is free first: until when it works, in nanoseconds of `CLOCK_MONOTONIC`.
     fn first_free(&self) -> &'static AtomicU64 {
-        let lanes = (0..usize::from(self.lanes)).map(|lane| self.word(FREE + lane));
-        lanes
+        self.lanes()
             .min_by_key(|lane| lane.load(Relaxed))
             .unwrap_or_else(|| self.word(FREE))
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = &'static AtomicU64> {
+        (0..usize::from(self.lanes)).map(|lane| self.word(FREE + lane))
     }
 }
 
@@ -204,6 +214,8 @@ mod tests {
         assert_eq!(first.reserve(10, 5), (10, 15));
         assert_eq!(second.reserve(11, 5), (15, 20), "waits its turn");
         assert_eq!(first.reserve(30, 5), (30, 35), "the device was idle");
+        first.give_back(30, 35);
+        assert_eq!(second.reserve(31, 5), (31, 36), "nothing was done");
         let wider = TwinSettings {
             lanes: 2,
             ..settings(&path)

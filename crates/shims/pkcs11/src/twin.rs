@@ -249,16 +249,18 @@ impl Twin {
 
     /// Has the module do it, in the device's turn and time.
     fn work(&self, service: &ServiceTime, real: impl FnOnce() -> CK_RV) -> CK_RV {
-        let (arrival, calculated) = (clock::now(), clock::processor());
+        let arrival = clock::now();
+        let time = Sampler::nth(self.seed, self.device.draw()).draw(service);
+        let service_time = clock::nanoseconds(time);
+        let (start, end) = self.device.reserve(arrival, service_time);
+        let calculated = clock::processor();
         let code = real();
         if code != CKR_OK {
+            self.device.give_back(start, end);
             return code;
         }
         let done = clock::now();
         let calculated = clock::processor().saturating_sub(calculated);
-        let time = Sampler::nth(self.seed, self.device.draw()).draw(service);
-        let service_time = clock::nanoseconds(time);
-        let (start, end) = self.device.reserve(arrival, service_time);
         let is_late = done > end;
         if self.pace.is_too_slow(is_late, calculated > service_time) {
             // No `Once`: of a process that forks meanwhile, the child would wait for ever.
