@@ -1,5 +1,6 @@
 //! The installed GnuPG end to end: every algorithm it offers, on every layer, with the same key.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -15,7 +16,7 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
 use keymark_testkit::assert_says;
-use keymark_testkit::process::naming;
+use keymark_testkit::process::{gnupg_with, naming};
 use keymark_testkit::waiting::until;
 
 use crate::suite::{exercise, keys, stack_passes};
@@ -190,4 +191,26 @@ fn homes_and_agents_are_gone_afterwards() {
     drop(homes);
     assert!(!path.exists());
     assert_eq!(naming(&path), 0);
+}
+
+/// The installed programs, with a gpg in front that refuses to make the first key.
+fn gpg_that_fails_once(directory: &Path) -> Gnupg {
+    let lines = format!(
+        "case \"$*\" in *--generate-key*)\n\
+         [ -e {0}/failed ] || {{ touch {0}/failed; echo 'gpg: No secret key' >&2; exit 2; }}\n\
+         echo '[GNUPG:] KEY_CREATED B x' >&2; exit 0;;\nesac",
+        directory.display()
+    );
+    gnupg_with(directory, &lines);
+    Gnupg::find(Some(directory)).unwrap()
+}
+
+#[test]
+fn a_home_that_came_to_nothing_is_not_in_the_way_of_the_next() {
+    let directory = tempfile::tempdir().unwrap();
+    let homes = Homes::of(gpg_that_fails_once(directory.path()));
+    let home = || homes.home("ed25519", Protection::None);
+    let error = home().unwrap_err().to_string();
+    assert_says(&error, ["No secret key"]);
+    home().unwrap();
 }

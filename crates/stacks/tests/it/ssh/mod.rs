@@ -21,7 +21,7 @@ use keymark_stores::public_key::PublicKey;
 use keymark_stores::test_key::TestKey;
 use keymark_testkit::assert_says;
 
-use crate::suite::{passes, perform, performed, verdict};
+use crate::suite::{exercise, passes, perform, performed, verdict};
 
 const ALGORITHMS: [&str; 6] = [
     "rsa2048", "rsa3072", "nistp256", "nistp384", "nistp521", "ed25519",
@@ -138,4 +138,33 @@ fn a_key_that_the_agent_does_not_have_is_named() {
     let key = PublicKey::of(&test_key("ed25519")).unwrap();
     let error = place.workload(&key, 1).unwrap_err().to_string();
     assert_says(&error, ["has 1 keys, but not SHA256:", "ssh-add"]);
+}
+
+#[test]
+fn an_agent_that_has_lost_the_key_refuses_with_its_code() {
+    let (place, key) = Place::with_key("ed25519");
+    let mut workload = place.workload(&key, 1).unwrap();
+    let nothing = place.file("nothing", "");
+    assert!(place.run("ssh-add", &["-D"], &nothing).status.success());
+    let error = exercise(&mut workload).unwrap_err();
+    assert!(
+        error.starts_with("SSH_AGENTC_SIGN_REQUEST failed: SSH_AGENT_FAILURE (5)"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
+    let (place, key) = Place::with_key("ed25519");
+    let socket = place.agent.socket().to_owned();
+    let nothing: Arc<dyn Any + Send + Sync> = Arc::new(());
+    let mut workload = stack::workload(&socket, &nothing, &key, 1, 1).unwrap();
+    drop(place);
+    let error = exercise(&mut workload).unwrap_err();
+    assert!(
+        error.starts_with("SSH_AGENTC_SIGN_REQUEST failed: the connection to the SSH agent broke"),
+        "{error}"
+    );
+    let error = stack::workload(&socket, &nothing, &key, 1, 1).unwrap_err();
+    assert_says(&error, ["still running"]);
 }
