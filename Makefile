@@ -20,7 +20,7 @@ LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null 
 # OpenSSL and SQLite of the system where their headers are and OpenSSL is 3.5 or later; compiled in elsewhere (docs/building.md).
 system = $(if $(shell pkg-config $(1) 2>/dev/null && echo found),$(2),$(3))
 export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
-export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.40 sqlite3,1,0)
+export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqlite3,1,0)
 
 .PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
