@@ -303,6 +303,7 @@ pub struct MessageSigner {
 }
 
 impl MessageSigner {
+    /// Begins an operation: resets the context.
     pub fn begin(&mut self) -> Result<(), NativeError> {
         let (Owned { library, raw, .. }, key) = (&self.context, self.key.0.raw);
         let none: Pointer = ptr::null_mut();

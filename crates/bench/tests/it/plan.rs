@@ -108,6 +108,20 @@ fn the_matrix_holds_what_is_offered_in_table_order() {
 }
 
 #[test]
+fn longest_takes_one_of_each_kind() {
+    let selection = Selection {
+        algorithms: AlgorithmChoice::Longest,
+        operations: Some(vec![Operation::Sign]),
+        stacks: Some(vec![StackName::RAW]),
+        ..Selection::default()
+    };
+    assert_eq!(
+        build(selection).unwrap(),
+        ["rsa4096 sign software raw", "ed25519 sign software raw"]
+    );
+}
+
+#[test]
 fn protection_doubles_only_what_it_changes() {
     let selection = Selection {
         parameters: choices("protection=none,cached"),
@@ -213,6 +227,17 @@ fn replicas_and_concurrency_multiply() {
             "ed25519 sign software raw c=4 #2",
         ]
     );
+}
+
+#[test]
+fn overlapping_selections_hold_each_case_once() {
+    let plan = Plan::build(
+        &[listed(&["ed25519"]), listed(&["ed25519"])],
+        &offers(),
+        Settings::default(),
+    )
+    .unwrap();
+    assert_eq!(plan.cases.len(), 2);
 }
 
 #[test]
@@ -359,5 +384,36 @@ fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
     assert_eq!(
         error.to_string(),
         "raw with libgcrypt does not offer mlkem768 here; it is offered by software through raw"
+    );
+}
+
+#[test]
+fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
+    let by_pss = Offer {
+        parameters: vec![Parameters::from([("scheme", "pss")])],
+        ..offer(StackName::RAW, &["rsa2048"])
+    };
+    let mut offers = offers();
+    offers.insert(1, by_pss);
+    let planned = |names: &[&str], schemes: &str| {
+        let selection = Selection {
+            stacks: Some(vec![StackName::RAW]),
+            operations: Some(vec![Operation::Sign]),
+            parameters: choices(schemes),
+            ..listed(names)
+        };
+        let plan = Plan::build(&[selection], &offers, Settings::default())?;
+        Ok::<Vec<String>, PlanError>(plan.cases.iter().map(ToString::to_string).collect())
+    };
+    let unasked = Plan::build(&[listed(&["rsa2048"])], &offers, Settings::default());
+    let unasked = unasked.unwrap().cases;
+    assert!(unasked.iter().all(|case| case.parameters.is_empty()));
+    assert_eq!(
+        planned(&["rsa2048"], "scheme=pkcs1,pss").unwrap(),
+        ["rsa2048 sign software raw", "rsa2048 sign software raw pss"]
+    );
+    assert_eq!(
+        planned(&["ed25519"], "scheme=pss").unwrap_err().to_string(),
+        "raw with pss does not offer ed25519 here; it is offered by software through raw, software through gnupg"
     );
 }

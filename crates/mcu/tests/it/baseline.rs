@@ -8,7 +8,7 @@ use std::path::Path;
 use keymark_mcu::image::Image;
 use keymark_mcu::instruction::{Architecture, Register};
 use keymark_mcu::kernel::Options;
-use keymark_mcu::machine::{BusError, CpuFault, Layout, SimulatedMachine, Reason, Stop};
+use keymark_mcu::machine::{BusError, CpuFault, Layout, Reason, SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::{Core, Microcontroller};
 use keymark_mcu::predict::{Banded, band};
 use keymark_mcu::timing::{Pipeline, Untimed};

@@ -13,7 +13,11 @@ use crate::{LAYOUT, RAM, machine, set};
 const START: u32 = RAM + 0x100;
 
 /// R0, R1, … after executing all of it.
-fn execute<const N: usize>(code: &[u16], values: &[u32], instructions: u64) -> ([u32; N], SimulatedMachine) {
+fn execute<const N: usize>(
+    code: &[u16],
+    values: &[u32],
+    instructions: u64,
+) -> ([u32; N], SimulatedMachine) {
     let mut machine = machine(&[(START, code)]);
     set(&mut machine, values);
     assert_eq!(machine.run(&mut Untimed, instructions), Stop::Limit);

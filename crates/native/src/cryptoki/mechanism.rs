@@ -107,6 +107,7 @@ pub(crate) fn ecdh(peer: &[u8]) -> Asked<'_> {
 /// Answer of a token about a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MechanismInfo {
+    /// The mechanism.
     pub kind: Mechanism,
     /// Length of the shortest key, in bits; 0 where keys have none.
     pub smallest: u64,

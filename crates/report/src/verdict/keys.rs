@@ -27,7 +27,12 @@ pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
         choice(usage, operation, rows.filter_map(Evidence::of).collect())
     });
     let choices: Vec<KeyChoice> = choices
-        .sorted_by_key(|choice| (words::rank(&choice.usage), choice.operation != Operation::Sign))
+        .sorted_by_key(|choice| {
+            (
+                words::rank(&choice.usage),
+                choice.operation != Operation::Sign,
+            )
+        })
         .collect();
     let several = choices.iter().any(|choice| choice.keys() > 1);
     several.then_some(Finding::Keys { choices })

@@ -158,7 +158,6 @@ pub(crate) struct OpensslConfig<'p> {
 
 #[cfg(test)]
 mod tests {
-    use keymark_testkit::assert_says;
 
     use super::*;
 

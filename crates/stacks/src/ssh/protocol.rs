@@ -345,8 +345,6 @@ mod tests {
         }
     }
 
-    use keymark_testkit::assert_says;
-
     use std::os::unix::net::UnixListener;
 
     /// What a connection makes of an agent that says this, in as many writes, and then is silent.

@@ -75,6 +75,17 @@ fn a_number_of_runs_is_kept_to_the_operation() {
 }
 
 #[test]
+fn several_workers_share_the_number_of_runs() {
+    let (measured, _) = run(&plan(&[by_four("ed25519")], runs(40)), steady);
+    let record = &measured.cases[0];
+    assert_eq!(record.samples().count(), 40);
+    assert!(record.samples().all(|sample| sample.worker < 4));
+    for block in &record.blocks {
+        assert!(block.samples.is_sorted_by_key(|sample| sample.end));
+    }
+}
+
+#[test]
 fn precision_stops_a_steady_case_and_says_when_it_cannot_be_reached() {
     let (measured, _) = run(&plan(&[case("ed25519")], precision("1%", None)), jittery);
     assert_eq!(stopped(&measured.cases[0]), Stopped::RuleMet);
@@ -92,6 +103,27 @@ fn precision_stops_a_steady_case_and_says_when_it_cannot_be_reached() {
     let samples: Vec<_> = measured.cases[0].samples().collect();
     let total = samples.last().unwrap().end.since(samples[0].start);
     assert!((490..=510).contains(&total.as_millis()), "{total:?}");
+}
+
+#[test]
+fn every_case_keeps_its_time_however_many_workers_it_has() {
+    let limit = Duration::from_secs(4);
+    // A block of eight operations by each of four takes longer than the time that is left after the first.
+    let slow = |_: &Case| {
+        Script::Steps(vec![
+            ScriptedStep::Take(MS * 60),
+            ScriptedStep::Take(MS * 63),
+        ])
+    };
+    let cases = [case("ed25519"), by_four("rsa2048")];
+    let (measured, _) = run(&plan(&cases, precision("0.0001%", Some(limit))), slow);
+    assert_eq!(
+        measured.spent.preparing + measured.spent.measuring,
+        measured.spent.total()
+    );
+    let measuring = measured.spent.measuring;
+    assert!(measuring <= limit * 2 + limit * 2 / 5, "{measuring:?}");
+    assert!(measuring >= limit * 2 - limit * 2 / 5, "{measuring:?}");
 }
 
 /// Runs these cases for a minute at most, of which one is never known well enough and the others are at once. Gives how
@@ -130,6 +162,12 @@ fn what_ratios_are_taken_to_is_measured_for_as_long_as_they_need_it() {
     let blocks = with_one_unknown(&["rsa2048", "rsa4096", "ed25519"], "rsa4096");
     assert!(blocks[0] >= blocks[1] && blocks[1] > 100, "{blocks:?}");
     assert!(blocks[2] < blocks[1], "{blocks:?}");
+}
+
+#[test]
+fn a_ratio_waits_for_what_it_is_taken_to() {
+    let blocks = with_one_unknown(&["rsa2048", "rsa4096"], "rsa2048");
+    assert!(blocks[1] >= blocks[0] && blocks[0] > 100, "{blocks:?}");
 }
 
 #[test]
@@ -248,6 +286,22 @@ fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
         wrong.samples().count(),
         "a wrong result is no measurement"
     );
+}
+
+#[test]
+fn one_reason_is_enough_when_every_worker_fails() {
+    let (measured, _) = run(&plan(&[by_four("ed25519")], runs(100)), |_| {
+        Script::Steps(
+            [
+                vec![ScriptedStep::Take(MS); 5],
+                vec![ScriptedStep::Fail(MS)],
+            ]
+            .concat(),
+        )
+    });
+    let record = &measured.cases[0];
+    assert_eq!(record.failure(), Some("FAKE failed: scripted failure"));
+    assert!((1..=4).contains(&record.failed()), "{}", record.failed());
 }
 
 #[test]

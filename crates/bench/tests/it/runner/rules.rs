@@ -136,6 +136,22 @@ fn a_steady_case_stops_while_a_wild_one_goes_on() {
 }
 
 #[test]
+fn in_sequential_order_each_case_gets_its_part_of_the_plans_time() {
+    let settings = Settings {
+        order: Order::Sequential,
+        time_limit: Some(Duration::from_secs(4)),
+        ..precision("0.0001%", None)
+    };
+    let cases = ["ed25519", "rsa2048", "nistp256", "cv25519"].map(case);
+    for record in run(&plan(&cases, settings), jittery) {
+        assert_eq!(stopped(&record), Stopped::OutOfTime);
+        let (first, last) = (record.samples().next(), record.samples().last());
+        let span = last.unwrap().end.since(first.unwrap().start);
+        assert!((900..1_100).contains(&span.as_millis()), "{span:?}");
+    }
+}
+
+#[test]
 fn observers_are_told_everything_in_the_order_of_time() {
     let plan = plan(&[case("ed25519"), case("rsa2048")], runs(20));
     let (mut first, mut second) = (Listener::default(), Listener::default());
@@ -159,6 +175,30 @@ fn observers_are_told_everything_in_the_order_of_time() {
             "finished after its last block"
         );
     }
+}
+
+#[test]
+fn a_case_that_failed_leaves_the_rounds_to_the_others() {
+    let plan = plan(&[case("ed25519"), case("rsa2048")], runs(40));
+    let mut listener = Listener::default();
+    let script = |case: &Case| match case.algorithm.name() {
+        // Three warm up; a block is one lead-in and two that count.
+        "ed25519" => Script::Steps(
+            [
+                vec![ScriptedStep::Take(MS); 8],
+                vec![ScriptedStep::Fail(MS)],
+            ]
+            .concat(),
+        ),
+        _ => steady(case),
+    };
+    let measured = drive(&plan, script, &AtomicBool::new(false), &mut listener);
+    assert_eq!(stopped(&measured.cases[0]), Stopped::Failed);
+    assert_eq!(stopped(&measured.cases[1]), Stopped::RuleMet);
+    assert_eq!(
+        (listener.blocks(0).len(), listener.blocks(1).len()),
+        (2, 20)
+    );
 }
 
 #[test]
@@ -222,6 +262,23 @@ fn wrong_results_of_several_workers_end_the_case_once_and_count_as_no_measuremen
 }
 
 #[test]
+fn cases_whose_turn_had_not_come_are_interrupted_too() {
+    let flag = AtomicBool::new(false);
+    let mut observer = Interrupting::after(2, &flag);
+    let settings = Settings {
+        order: Order::Sequential,
+        ..runs(1000)
+    };
+    let cases = ["ed25519", "rsa2048", "nistp256"].map(case);
+    let measured = drive(&plan(&cases, settings), steady, &flag, &mut observer);
+    let counts: Vec<usize> = measured.cases.iter().map(|r| r.samples().count()).collect();
+    assert!(counts[0] > 0 && counts[1..] == [0, 0], "{counts:?}");
+    for record in &measured.cases {
+        assert_eq!(stopped(record), Stopped::Interrupted);
+    }
+}
+
+#[test]
 fn what_ctrl_c_broke_off_while_it_was_made_ready_has_not_failed() {
     let interrupt = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupt);
@@ -264,6 +321,20 @@ fn seconds_of_arrivals(rate: &str, milliseconds: u32) -> CaseRecord {
 }
 
 #[test]
+fn latencies_grow_for_as_long_as_arrivals_outpace_the_server() {
+    let record = seconds_of_arrivals("100/s", 20);
+    let latencies = latencies(&record);
+    // Fifty are served a second; the queue fills for a fifth of the time.
+    assert!((100..150).contains(&latencies.len()), "{}", latencies.len());
+    let (early, late) = (latencies[latencies.len() / 4], *latencies.last().unwrap());
+    assert!(late > Duration::from_millis(1_000), "{late:?}");
+    assert!(late > early * 3 / 2, "{early:?}, then {late:?}");
+    for sample in record.samples() {
+        assert!(sample.end.since(sample.start) - MS * 20 <= MS / 100);
+    }
+}
+
+#[test]
 fn arrivals_do_not_depend_on_how_fast_they_are_served() {
     // Between two blocks the clock of the queue stands still.
     let gaps = |record: &CaseRecord| -> Vec<Duration> {
@@ -297,4 +368,25 @@ impl Clock for Ticking {
         Timestamp(self.0.fetch_add(10, Ordering::Relaxed))
     }
     fn wait_until(&self, _: Timestamp) {}
+}
+
+#[test]
+fn the_harness_measures_its_clock_and_its_loop() {
+    let runner = Runner {
+        reference: || (),
+        clock: &Ticking::default(),
+        interrupt: &AtomicBool::new(false),
+    };
+    let measured = runner.run(
+        &plan(&[], runs(1)),
+        &Stacks::new(),
+        &mut Listener::default(),
+    );
+    let Harness {
+        clock_resolution_ns,
+        clock_reading_ns,
+        loop_ns,
+    } = measured.harness;
+    assert_eq!((clock_resolution_ns, clock_reading_ns), (10, 10));
+    assert_eq!(loop_ns, 9, "1999 gaps of 10 ns between 2000 samples");
 }

@@ -188,6 +188,7 @@ pub enum Traced {
 const WITH_LENGTH: &[Call] = WITH_PRIVATE_KEY.split_at(5).0;
 
 impl Traced {
+    /// Number of counters.
     pub const COUNT: usize = 1 + Call::ALL.len() + WITH_LENGTH.len();
 
     /// All, in the order of their places.

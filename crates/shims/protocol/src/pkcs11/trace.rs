@@ -309,6 +309,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 const PRECISION: u32 = 5;
 /// Values of 2⁴¹ ns, 37 minutes, and more share the last bucket.
 const OCTAVES: u32 = 41;
+/// Number of buckets of a histogram.
 pub const BUCKETS: usize = ((OCTAVES - PRECISION + 1) << PRECISION) as usize;
 
 /// The bucket of a duration in nanoseconds.

@@ -141,8 +141,8 @@ fn takes(mechanism: &MechanismInfo, family: Family) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::token_info::Login;
     use super::*;
-    use crate::pkcs11::token_info::Login;
 
     fn token(mechanisms: &[MechanismInfo]) -> TokenInfo {
         TokenInfo {
