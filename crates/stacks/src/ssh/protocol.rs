@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_bench::{During as _, Error};
+use keymark_bench::{Clock as _, During as _, Error, MonotonicClock, Timestamp};
 use ssh_encoding::{Decode, Encode, Reader};
 use ssh_key::Mpint;
 use zeroize::Zeroizing;
@@ -195,6 +195,9 @@ const AGENT: &str = "the SSH agent";
 #[derive(Debug)]
 pub struct AgentConnection {
     stream: BufReader<UnixStream>,
+    /// Longest wait for a whole answer.
+    patience: Duration,
+    clock: MonotonicClock,
 }
 
 impl AgentConnection {
@@ -205,8 +208,11 @@ impl AgentConnection {
 
     fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let stream = connect(AGENT, socket, patience)?;
-        let stream = BufReader::new(stream);
-        Ok(Self { stream })
+        Ok(Self {
+            stream: BufReader::new(stream),
+            patience,
+            clock: MonotonicClock::new(),
+        })
     }
 
     /// Makes a request; the answer goes to `answer`, header and all. Returns its length.
@@ -241,7 +247,8 @@ impl AgentConnection {
     /// Reads one whole message.
     fn read(&mut self, answer: &mut [u8]) -> io::Result<usize> {
         let mut octets = [0; 4];
-        self.stream.read_exact(&mut octets)?;
+        let mut until = None;
+        self.fill(&mut octets, &mut until)?;
         let length = (u32::from_be_bytes(octets) as usize).saturating_add(4);
         let impossible = || {
             let reason = format!("an answer of {length} bytes");
@@ -251,9 +258,27 @@ impl AgentConnection {
             return Err(impossible());
         }
         answer[..4].copy_from_slice(&octets);
-        self.stream.read_exact(&mut answer[4..length])?;
+        self.fill(&mut answer[4..length], &mut until)?;
         let is_all = self.stream.buffer().is_empty();
         is_all.then_some(length).ok_or_else(impossible)
+    }
+
+    /// Reads octets of an answer. Only an answer in pieces costs a reading of the clock.
+    fn fill(&mut self, mut into: &mut [u8], until: &mut Option<Timestamp>) -> io::Result<()> {
+        while !into.is_empty() {
+            match self.stream.read(into) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(octets) => into = &mut into[octets..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            let now = || self.clock.now();
+            if !into.is_empty() && now() >= *until.get_or_insert_with(|| now().after(self.patience))
+            {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+        }
+        Ok(())
     }
 
     /// The public blobs of the keys that the agent has.
@@ -358,12 +383,14 @@ mod tests {
                 let (mut stream, _) = listener.accept().unwrap();
                 stream.read_exact(&mut [0; 5]).unwrap();
                 for part in answer {
-                    stream.write_all(part).unwrap();
+                    // A client that has given up has closed the connection.
+                    let _ = stream.write_all(part);
+                    std::thread::sleep(Duration::from_millis(5));
                 }
                 let _ = until_done.recv();
             });
             let mut connection =
-                AgentConnection::patient(&socket, Duration::from_millis(50)).unwrap();
+                AgentConnection::patient(&socket, Duration::from_millis(500)).unwrap();
             let message = request_identities().unwrap();
             let asked = connection.exchange(AgentRequest::SIGN, &message, &mut vec![0; room]);
             drop(done);
@@ -374,6 +401,18 @@ mod tests {
     #[test]
     fn an_answer_may_come_in_pieces() {
         assert_eq!(asked(&[b"\0\0", b"\0\x03\x0e", b"a", b"b"], 64), Ok(7));
+    }
+
+    /// Each piece comes in time, all of them do not.
+    #[test]
+    fn an_answer_that_drips_has_one_limit() {
+        const DRIPPING: [&[u8]; 201] = {
+            let mut parts: [&[u8]; 201] = [b"a"; 201];
+            parts[0] = b"\0\0\0\xfa\x0e";
+            parts
+        };
+        let error = asked(&DRIPPING, 512).unwrap_err();
+        assert!(error.contains("does not answer"), "{error}");
     }
 
     #[test]
