@@ -11,7 +11,7 @@ use keymark_stacks::registry;
 /// What says where results go, or is recorded by itself, with a value.
 const WITH_VALUE: [&str; 3] = ["--archive", "--machine", "--seed"];
 /// The same, without one.
-const ALONE: [&str; 5] = ["--json", "--wide", "--no-save", "--report", "--identify"];
+const ALONE: [&str; 4] = ["--json", "--no-save", "--report", "--identify"];
 
 /// The arguments that this keymark was given, as they are recorded. PINs are never among them.
 pub(crate) fn typed() -> Vec<String> {

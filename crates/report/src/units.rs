@@ -3,7 +3,62 @@
 use std::fmt;
 use std::time::Duration;
 
-use keymark_stats::{Band, Estimate, PerSecond, Quantity, Ratio, Seconds};
+use keymark_stats::{Band, Estimate, PerSecond, Ratio, Seconds};
+use serde::Serialize;
+
+/// Unit of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    Count,
+    Seconds,
+    PerSecond,
+    /// A quotient: `1.23`.
+    Ratio,
+    /// How many times as much: `×1.23`.
+    Times,
+    /// A share of a whole that is 1: `50 %`.
+    Share,
+    /// Distance from a whole that is 0: `+5 %`.
+    Change,
+}
+
+impl Unit {
+    /// Writes a value with its interval: `7.91 ms (7.85–7.98)`.
+    pub(crate) fn full(self, estimate: &Estimate<f64>) -> String {
+        match self {
+            Self::Count => estimate.value.to_string(),
+            Self::Seconds => estimated_duration(&estimate.map(Seconds)),
+            Self::PerSecond => estimated_rate(&estimate.map(PerSecond)),
+            Self::Ratio => estimated_ratio(&estimate.map(Ratio)),
+            Self::Times => estimated_gain(&estimate.map(Ratio)),
+            Self::Share | Self::Change if estimate.low.is_none() && estimate.high.is_none() => {
+                percent(estimate.value)
+            }
+            Self::Share | Self::Change => estimated_percent(&estimate.map(Ratio)),
+        }
+    }
+
+    /// Writes the digits that are known, and the interval's width if that is large: `5.8 ms`, `17 ms ±28 %`, `~17 ms`
+    /// without an interval, `≥ 8.2 s` without an upper bound.
+    pub(crate) fn brief(self, estimate: &Estimate<f64>, bare: Bare) -> String {
+        let written = |value: f64, worth: Digits| match self {
+            Self::Seconds => rounded_duration(Seconds(value), worth),
+            Self::PerSecond => rounded_rate(PerSecond(value), worth),
+            Self::Count | Self::Ratio | Self::Times | Self::Share | Self::Change => {
+                self.full(&Estimate::bare(value))
+            }
+        };
+        let roughly = || written(two_digits(estimate.value), Digits::Two);
+        match (estimate.low, estimate.high, estimate.relative_half_width()) {
+            (_, _, Some(doubt)) if doubt > HARDLY => format!("{} ±{}", roughly(), width(doubt)),
+            (_, _, Some(doubt)) if doubt > WELL => written(estimate.value, Digits::Two),
+            (Some(low), None, _) => format!("≥ {}", written(low, Digits::Two)),
+            (None, None, _) if bare == Bare::Uncertain => format!("~{}", roughly()),
+            _ => written(estimate.value, Digits::Three),
+        }
+    }
+}
 
 /// `7.91 ms`
 pub fn duration(time: Seconds) -> String {
@@ -33,12 +88,12 @@ pub(crate) enum Digits {
     Three,
 }
 
-/// What a figure without an interval is.
+/// Meaning of a missing interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bare {
-    /// So few samples that there is none.
+    /// Too few samples.
     Uncertain,
-    /// As somebody states it.
+    /// A published figure.
     Stated,
 }
 
@@ -46,24 +101,6 @@ pub(crate) enum Bare {
 const HARDLY: f64 = 0.1;
 /// One known to this share is worth a third digit.
 const WELL: f64 = 0.02;
-
-/// `5.8 ms`, `17 ms ±28 %`, `~17 ms` without an interval, `≥ 8.2 s`: as many digits as are known, and the doubt where
-/// that is few.
-pub(crate) fn brief<T: Quantity>(
-    estimate: &Estimate<T>,
-    bare: Bare,
-    written: impl Fn(T, Digits) -> String,
-) -> String {
-    let rough = T::from_f64(two_digits(estimate.value.to_f64()));
-    let roughly = || written(rough, Digits::Two);
-    match (estimate.low, estimate.high, estimate.relative_half_width()) {
-        (_, _, Some(doubt)) if doubt > HARDLY => format!("{} ±{}", roughly(), width(doubt)),
-        (_, _, Some(doubt)) if doubt > WELL => written(estimate.value, Digits::Two),
-        (Some(low), None, _) => format!("≥ {}", written(low, Digits::Two)),
-        (None, None, _) if bare == Bare::Uncertain => format!("~{}", roughly()),
-        _ => written(estimate.value, Digits::Three),
-    }
-}
 
 /// A value with its bounds, if it has any; a side without one is left open.
 fn with_interval<T>(value: String, estimate: &Estimate<T>, bound: impl Fn(&T) -> String) -> String {
@@ -260,11 +297,11 @@ mod tests {
     fn a_brief_figure_has_the_digits_that_are_known() {
         let words = |low: Option<f64>, high: Option<f64>, bare| {
             let estimate = Estimate {
-                low: low.map(Seconds),
-                high: high.map(Seconds),
-                ..Estimate::bare(Seconds(0.01234))
+                low,
+                high,
+                ..Estimate::bare(0.01234)
             };
-            brief(&estimate, bare, rounded_duration)
+            Unit::Seconds.brief(&estimate, bare)
         };
         let cases = [
             (Some(0.0122), Some(0.0125), Bare::Uncertain, "12.3 ms"),

@@ -10,7 +10,7 @@ use keymark_advice::compatibility::Peer;
 use keymark_advice::key_spec::KeySpec;
 use keymark_bench::Algorithm;
 
-use super::{TableArguments, duration, share};
+use super::{duration, share};
 
 /// `keymark strength`
 #[derive(Debug, Args)]
@@ -34,9 +34,6 @@ pub struct StrengthArguments {
     /// One JSON object for each key
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// How tables are shown
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 /// `keymark advise`
@@ -81,9 +78,6 @@ pub struct AdviseArguments {
     /// One JSON object for each answer, and for each that is left out
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// How tables are shown
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 fn rate(text: &str) -> Result<f64, String> {

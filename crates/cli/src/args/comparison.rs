@@ -11,7 +11,7 @@ use keymark_bench::Baseline;
 use keymark_report::archive::SideSelector;
 use keymark_report::exchange::Shipped;
 
-use super::{TableArguments, baseline, duration, share};
+use super::{baseline, duration, share};
 
 /// Pairs of runs that alternate, if nobody says how many.
 const PAIRS: u32 = 5;
@@ -157,7 +157,4 @@ pub struct CompareArguments {
     /// One JSON object for each pair
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// How tables are shown
-    #[command(flatten)]
-    pub tables: TableArguments,
 }

@@ -200,14 +200,6 @@ pub struct JsonArguments {
     pub json: bool,
 }
 
-/// How tables are shown.
-#[derive(Debug, Clone, Args)]
-pub struct TableArguments {
-    /// Show every column, however narrow the terminal
-    #[arg(long, help_heading = "Output")]
-    pub wide: bool,
-}
-
 /// How a run is shown.
 #[derive(Debug, Clone, Args)]
 pub struct ShownArguments {
@@ -220,9 +212,6 @@ pub struct ShownArguments {
     /// Draw no picture below the answer (a pipe never gets one)
     #[arg(long, help_heading = "Output")]
     pub no_plot: bool,
-    /// How tables are shown
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 /// `keymark show`

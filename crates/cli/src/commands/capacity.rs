@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> O
     if arguments.json {
         print(&question, &plan);
     } else {
-        output::document(&question.document(&plan), &arguments.tables);
+        output::document(&question.document(&plan));
     }
     if let Some(file) = &arguments.plot {
         let from = arguments.rate.and_then(|rates| rates.1);

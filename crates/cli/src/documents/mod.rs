@@ -17,7 +17,7 @@ use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
 use serde_json::json;
 
-use crate::args::{ShownArguments, TableArguments};
+use crate::args::ShownArguments;
 use crate::observers::print_json;
 use crate::output;
 
@@ -39,7 +39,7 @@ pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments
     } else {
         document.brief()
     };
-    output::illustrated(&document, picture.flatten().as_deref(), &shown.tables);
+    output::illustrated(&document, picture.flatten().as_deref());
     if let Some(more) = &document.more {
         output::note(&format!("{more}: 'keymark show {} --long'", record.id));
     }
@@ -83,11 +83,11 @@ pub(crate) fn imported(record: &Record) -> String {
 }
 
 /// The runs of a series in one table.
-pub(crate) fn print_series(runs: &[Record], json: bool, tables: &TableArguments) {
+pub(crate) fn print_series(runs: &[Record], json: bool) {
     let rows = series_rows(runs);
     if json {
         rows.iter().for_each(print_json);
     } else {
-        output::document(&series(runs, &rows), tables);
+        output::document(&series(runs, &rows));
     }
 }

@@ -9,7 +9,6 @@ use keymark_report::exchange::Shipped;
 use keymark_report::{Document, Section};
 use keymark_stats::Seconds;
 
-use crate::args::TableArguments;
 use crate::exit::Failure;
 use crate::output;
 
@@ -24,11 +23,11 @@ pub(crate) fn records<'s>(
 }
 
 /// Published loads and ratios, as they stand in their tables.
-pub(crate) fn print_tables(shipped: &[Shipped], tables: &TableArguments) {
+pub(crate) fn print_tables(shipped: &[Shipped]) {
     let sections = shipped.iter().filter_map(|shipped| shipped.section());
     let sections: Vec<Section> = sections.collect();
     if !sections.is_empty() {
-        output::document(&Document::of(sections), tables);
+        output::document(&Document::of(sections));
     }
 }
 

@@ -22,7 +22,7 @@ fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
     let all = [(Some("raw"), None), libgcrypt, (Some("agent"), None)];
     assert_eq!(ways, all.into());
     assert_measured(&rows, 6);
-    let shown = place.stdout("show --long --wide");
+    let shown = place.stdout("show --long");
     assert!(shown.contains("libgcrypt 1."), "the version: {shown}");
     assert_says(&shown, ["the key of software is libgcrypt"]);
     assert_silent(&shown, ["includes the difference"]);
@@ -73,7 +73,7 @@ fn beside_openssl(name: &str, (algorithms, cases): (&str, usize), version: &str,
     ));
     assert_eq!(rows.len(), 2 * cases, "{rows:?}");
     assert_measured(&rows, 6);
-    let shown = place.stdout("show --long --wide");
+    let shown = place.stdout("show --long");
     assert!(shown.contains(version), "the version: {shown}");
     let refused = place
         .keymark(&format!(

@@ -100,7 +100,7 @@ fn many_runs_are_compared_with_any_baseline() {
 #[test]
 fn published_figures_are_shown_beside_a_run() {
     let (place, _) = with_a_run();
-    let shown = place.stdout("show last --published tokens --long --wide");
+    let shown = place.stdout("show last --published tokens --long");
     assert_says(
         &shown,
         ["beside published figures", "published-tokens-tpm-javacard"],

@@ -83,7 +83,7 @@ impl Analysis {
             .value("mean (95 % interval)", |line| line.mean.clone())
             .optional(1, "n", |line| line.n)
             .name("source", |line| line.source.clone())
-            .provenance()
+            .provenance(|line| line.case.provenance)
             .table();
         let text = "published figures come from other machines and programs, and have no interval: they are shown \
                     beside the run's own and are part of none of them";

@@ -18,7 +18,7 @@ use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::series::InSeries;
 use keymark_stats::{BetweenRuns, LogRatio, MIN_RUNS, Seconds, independent, paired};
 
-use crate::pivot::name_in_runs;
+use crate::pivot::normalize_device_name;
 
 pub use conditions::{Difference, machine_name};
 pub use judge::{Criteria, GeometricMean, Judgement, Noise};
@@ -187,7 +187,7 @@ impl Devices {
     fn of(self, case: &Case) -> DeviceName {
         match self {
             Self::Common => case.device.clone(),
-            Self::Alike => name_in_runs(&case.device),
+            Self::Alike => normalize_device_name(&case.device),
             Self::Different => DeviceName::new(""),
         }
     }

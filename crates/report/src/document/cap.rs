@@ -86,8 +86,6 @@ fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::{DeviceName, Provenance};
-
     use super::*;
     use crate::document::{Section, TableOf};
 
@@ -98,8 +96,7 @@ mod tests {
     };
 
     fn table(rows: usize) -> Document {
-        let subject = |_: &usize| (DeviceName::software(), Provenance::Measured);
-        let table = TableOf::new(0..rows, subject).name("x", |row| *row);
+        let table = TableOf::new(0..rows).name("x", |row| *row);
         let table = table.table();
         Document::of(vec![Section::bare(vec![Block::Table(table)])])
     }

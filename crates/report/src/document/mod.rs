@@ -19,9 +19,7 @@ pub use figure::{
     Distribution, Figure, Histogram, Kind, LoadCurve, LoadPoint, LoadUnit, Mean, Plot, Predicted,
     Stack, StackPart, Subject, ThroughputCurve, Timeline,
 };
-pub use table::{
-    Align, Answer, Brief, Cell, Column, Figured, Mark, Narrow, Source, Table, TableOf, TableRow,
-};
+pub use table::{Align, Answer, Cell, Column, Form, Number, Priority, Table, TableOf};
 
 /// Remarks on one screen, at most.
 pub(crate) const REMARKS: usize = 3;

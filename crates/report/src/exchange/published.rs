@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 use super::{Fault, ImportError, limits};
 use crate::visible::excerpt;
-use crate::{Block, Column, Narrow, RemarkKind, Section, TableOf};
+use crate::{Block, Column, RemarkKind, Section, TableOf};
 
 /// The columns, in any order.
 pub const COLUMNS: [&str; 7] = [
@@ -338,18 +338,15 @@ impl Shipped {
     /// The same as a section; none of times of operations, which are beside a run's own.
     pub fn section(self) -> Option<Section> {
         let Cells { columns, rows } = self.cells()?;
-        let subject = |_: &Vec<String>| (DeviceName::new(self.name), Provenance::Published);
-        let mut table = TableOf::new(rows, subject);
+        let mut table = TableOf::new(rows);
         for (place, name) in columns.iter().enumerate() {
             let heading = name.replace('_', " ");
-            let narrow = match place {
-                0..=3 => Narrow::Keep,
+            let column = match place {
+                0..=3 => Column::label(heading),
                 // From the right, where there is no room.
-                _ => Narrow::Leave(u8::try_from(columns.len() - place).unwrap_or(0)),
+                _ => Column::name(heading).leave(u8::try_from(columns.len() - place).unwrap_or(0)),
             };
-            table = table.column(Column::name(heading).narrow(narrow), |row| {
-                row[place].clone()
-            });
+            table = table.column(column, |row| row[place].clone());
         }
         let source = Block::remark(
             RemarkKind::MixedProvenance,

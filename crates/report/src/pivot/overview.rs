@@ -2,16 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::{Axis, Entry, Pivot, Shown, normalize_device_name};
+use crate::analysis::{Analysis, Row};
+use crate::exchange::Shipped;
+use crate::render::words;
+use crate::{Block, RemarkKind, Section};
 use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Provenance, Record, StoreKind};
-use keymark_stats::Seconds;
-
-use super::{Axis, Entry, Pivot, Shown, name_in_runs};
-use crate::analysis::{Analysis, Row, figures};
-use crate::exchange::Shipped;
-use crate::grouped;
-use crate::render::words;
-use crate::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
@@ -27,11 +24,15 @@ impl Analysis {
     fn pivots(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
         if self.rows.iter().any(|row| row.under_load.is_some()) {
             let pivot = Pivot::new(entries(&self.rows, Shown::Rate), by);
-            return section("operations a second", &pivot).into_iter().collect();
+            return self
+                .section("operations a second", &pivot)
+                .into_iter()
+                .collect();
         }
         if by.is_some() {
             let pivot = Pivot::new(entries(&self.rows, Shown::Mean), by).beside(articles);
-            return section("mean time of an operation", &pivot)
+            return self
+                .section("mean time of an operation", &pivot)
                 .into_iter()
                 .collect();
         }
@@ -52,8 +53,8 @@ impl Analysis {
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
         let cards = articles.is_empty().then(|| self.keycards());
         let sections = [
-            section("mean time of an operation", &alone),
-            section("operations per second, by number of workers", &levels),
+            self.section("mean time of an operation", &alone),
+            self.section("operations per second, by number of workers", &levels),
             cards.flatten(),
         ];
         sections.into_iter().flatten().collect()
@@ -66,38 +67,44 @@ impl Analysis {
         if rows.any(|row| row.published.is_some() || is_card(row)) {
             return None;
         }
-        let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
+        let own: Vec<Case> = self.rows.iter().map(|row| row.case.clone()).collect();
         let article = published_keycards()?;
         let entries = Entry::published(&article, &own);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
-        section("for comparison, keycards of 2017", &pivot)
+        self.section("for comparison, keycards of 2017", &pivot)
     }
 
-    /// The column of the first table that most readers come for, as means: that of a whole program where there is one,
-    /// else the fullest.
-    pub fn main_column(&self, tolerance: Seconds) -> Option<Figure> {
+    /// Returns the rows of the main column of the first table, and its heading.
+    pub(crate) fn main_column(&self) -> Option<(String, Vec<&Row>)> {
         let alone = self.rows.iter().filter(|row| !self.is_level(&row.case));
-        let pivot = Pivot::new(entries(alone, Shown::Mean), None);
-        let of_column = grouped(&pivot.entries, |entry| pivot.name(&entry.case));
-        let mean = |entry: &&Entry<'_>| match entry.cell? {
-            Figured::Time(mean) => Some(figures::dot(&entry.case, mean)),
-            Figured::Rate(_) => None,
+        let alone: Vec<&Row> = alone.filter(|row| row.case.replica == 0).collect();
+        let pivot = Pivot::new(entries(alone.iter().copied(), Shown::Mean), None);
+        let main = pivot.main(|case| self.is_whole(case))?;
+        let of_main = |row: &&Row| pivot.name(&row.case) == main && row.mean().is_some();
+        let rows: Vec<&Row> = alone.into_iter().filter(of_main).collect();
+        Some((pivot.heading(&rows.first()?.case), rows))
+    }
+
+    /// The pivot under what is said of all of it, and what its signs mean.
+    fn section(&self, what: &str, pivot: &Pivot<'_>) -> Option<Section> {
+        if pivot.is_empty() {
+            return None;
+        }
+        let kind = match pivot.provenance() {
+            Some(Provenance::Measured) | None => None,
+            Some(kind) => Some(kind.to_string()),
         };
-        let columns = of_column.into_iter().map(|(_, entries)| {
-            let whole = entries.iter().any(|entry| self.is_whole(&entry.case));
-            let heading = pivot.heading(&entries[0].case);
-            let means: Vec<Mean> = entries
-                .into_iter()
-                .filter_map(|entry| mean(&entry))
-                .collect();
-            (whole, heading, means)
-        });
-        // Of columns that are as full the first is taken.
-        let fullest = columns.rev();
-        let fullest = fullest.max_by_key(|(whole, _, means)| (*whole, means.len()));
-        let (_, heading, means) = fullest?;
-        let title = format!("mean time of an operation: {heading}");
-        (!means.is_empty()).then(|| Plot::Means { tolerance, means }.titled(title))
+        let said: Vec<String> = pivot.constants().into_iter().chain(kind).collect();
+        let heading = match said.as_slice() {
+            [] => what.to_owned(),
+            said => format!("{what}: {}", said.join(", ")),
+        };
+        let table = pivot.table(|case| self.is_whole(case));
+        let cells = table.rows.iter().flatten();
+        let written: Vec<String> = cells.map(words).collect();
+        let mut blocks = vec![Block::Table(table)];
+        blocks.extend(signs(pivot, &written).map(|text| Block::remark(RemarkKind::Basis, text)));
+        Some(Section::headed(heading, blocks).first())
     }
 
     /// Whether a case differs from one that stands in the table of times by the number of workers alone.
@@ -115,38 +122,16 @@ fn is_crowd(case: &Case) -> bool {
 /// Figures of the keycards in the LWN article of 2017, for runs without a card.
 pub(crate) fn published_keycards() -> Option<Record> {
     let mut article = Shipped::named("lwn-2017-keycards").ok()?.record().ok()?;
-    let processor = name_in_runs(&DeviceName::new("CPU"));
-    let is_card = |device: &DeviceName| name_in_runs(device) != processor;
+    let processor = normalize_device_name(&DeviceName::new("CPU"));
+    let is_card = |device: &DeviceName| normalize_device_name(device) != processor;
     article.cases.retain(|case| is_card(&case.case.device));
     Some(article)
 }
 
-fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'r>> {
+fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'static>> {
     let first = |row: &&Row| row.case.replica == 0;
     let rows = rows.into_iter().filter(first);
     rows.map(|row| Entry::of(row, shown)).collect()
-}
-
-/// The pivot under what is said of all of it, and what its signs mean.
-fn section(what: &str, pivot: &Pivot<'_>) -> Option<Section> {
-    if pivot.is_empty() {
-        return None;
-    }
-    let kind = match pivot.provenance() {
-        Some(Provenance::Measured) | None => None,
-        Some(kind) => Some(kind.to_string()),
-    };
-    let said: Vec<String> = pivot.constants().into_iter().chain(kind).collect();
-    let heading = match said.as_slice() {
-        [] => what.to_owned(),
-        said => format!("{what}: {}", said.join(", ")),
-    };
-    let table = pivot.table();
-    let cells = table.rows.iter().flat_map(|row| &row.cells);
-    let written: Vec<String> = cells.map(words).collect();
-    let mut blocks = vec![Block::Table(table)];
-    blocks.extend(signs(pivot, &written).map(|text| Block::remark(RemarkKind::Basis, text)));
-    Some(Section::headed(heading, blocks).first())
 }
 
 /// What the signs in these cells mean; nothing is said of one that is not there.

@@ -44,7 +44,7 @@ impl Escaper for Markdown {
 
 /// What tells several runs apart.
 fn differences(conditions: &Conditions) -> String {
-    let facts = TableOf::plain(conditions.differences());
+    let facts = TableOf::new(conditions.differences());
     let mut table = facts.name("what", |fact| fact.name.as_str());
     for (place, run) in conditions.runs.iter().enumerate() {
         table = table.name(run, |fact| fact.values.get(place)?.clone());
@@ -56,8 +56,8 @@ fn table(table: &Table) -> String {
     let header: Vec<String> = table.columns.iter().map(|c| escaped(&c.name)).collect();
     let align: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
     let rows = table.rows.iter().map(|row| {
-        let cells = table.cells(row).into_iter();
-        cells.map(|cell| escaped(&words(&cell))).collect()
+        let cells = row.iter();
+        cells.map(|cell| escaped(&words(cell))).collect()
     });
     let rows = rows.collect();
     grid(presets::ASCII_MARKDOWN, (1, 1), &header, &align, rows)

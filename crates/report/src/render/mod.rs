@@ -12,9 +12,9 @@ use keymark_bench::{Layers, Record};
 
 use crate::analysis::{Analysis, Row};
 use crate::report::{series, series_rows};
-use crate::units::{self, Bare};
+use crate::units::Bare;
 use crate::visible::{self, visible};
-use crate::{Align, Answer, Brief, Cell, Document, Figured, Mark};
+use crate::{Align, Cell, Document, Form, Number};
 
 /// Room for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,62 +147,34 @@ impl Exported<'_> {
 
 const DASH: &str = "-";
 
+/// Returns a value as people read it.
 pub(crate) fn words(cell: &Cell) -> String {
     match cell {
         Cell::Missing => DASH.to_owned(),
-        Cell::Failed => "failed".to_owned(),
-        Cell::Text(text) | Cell::Record { name: text, .. } => visible(text).into_owned(),
-        Cell::Device(device) => visible(device.as_str()).into_owned(),
-        Cell::Provenance(provenance) => provenance.to_string(),
-        Cell::Count(number) => number.to_string(),
-        Cell::Answer(Answer::Yes) => "yes".to_owned(),
-        Cell::Answer(Answer::No) => "no".to_owned(),
-        Cell::Answer(Answer::Unknown) => "?".to_owned(),
-        Cell::Duration(time) => units::duration(*time),
-        Cell::DurationEstimate(estimate) => units::estimated_duration(estimate),
-        Cell::AtMost(time) => format!("< {}", units::duration(*time)),
-        Cell::Ratio(ratio) => units::ratio(*ratio),
-        Cell::RatioEstimate(estimate) => units::estimated_ratio(estimate),
-        Cell::Gain(gain) => units::gain(*gain),
-        Cell::GainEstimate(estimate) => units::estimated_gain(estimate),
-        Cell::Rate(rate) => units::rate(*rate),
-        Cell::RateEstimate(estimate) => units::estimated_rate(estimate),
-        Cell::Brief(brief) => self::brief(brief),
-        Cell::Share(share) => units::percent(share.0),
-        Cell::ShareEstimate(estimate) => units::estimated_percent(estimate),
+        Cell::Text(text) | Cell::Link { text, .. } => visible(text).into_owned(),
+        Cell::Number(number) => self::number(number),
     }
 }
 
-/// `5.8 ms`, `17 ms ±28 %` if that is worse than ±10 %, `~17 ms` without an interval, `≥ 8.2 s` if nothing bounds it from above, `[1.3 s]` if it was not measured.
-fn brief(brief: &Brief) -> String {
-    let bare = match brief.provenance.is_of_a_run() {
-        true => Bare::Uncertain,
-        false => Bare::Stated,
+/// `7.91 ms (7.85–7.98)`, `< 3 ms`; in brief `5.8 ms`, `17 ms ±28 %`, and `[1.3 s]` if others were measured and this was
+/// not.
+fn number(number: &Number) -> String {
+    let stated = number.provenance.is_some_and(|kind| !kind.is_of_a_run());
+    let bare = if stated {
+        Bare::Stated
+    } else {
+        Bare::Uncertain
     };
-    let words = match &brief.figure {
-        Figured::Time(time) => units::brief(time, bare, units::rounded_duration),
-        Figured::Rate(rate) => units::brief(rate, bare, units::rounded_rate),
+    let brief = || number.unit.brief(&number.estimate, bare);
+    let words = match number.form {
+        Form::Full => number.unit.full(&number.estimate),
+        Form::AtMost => format!("< {}", number.unit.full(&number.estimate)),
+        Form::Brief => brief(),
+        Form::Bracketed => format!("[{}]", brief()),
     };
-    let words = match brief.mark {
-        Mark::None => words,
-        Mark::Brackets => format!("[{words}]"),
-    };
-    match brief.warning {
+    match number.warning {
         None => words,
         Some(warning) => format!("{words} {warning}"),
-    }
-}
-
-/// The value alone where there is little room.
-#[allow(clippy::wildcard_enum_match_arm, reason = "said as they are")]
-fn without_interval(cell: &Cell) -> String {
-    match cell {
-        Cell::DurationEstimate(estimate) => units::duration(estimate.value),
-        Cell::RatioEstimate(estimate) => units::ratio(estimate.value),
-        Cell::GainEstimate(estimate) => units::gain(estimate.value),
-        Cell::RateEstimate(estimate) => units::rate(estimate.value),
-        Cell::ShareEstimate(estimate) => units::tenths_of_percent(estimate.value),
-        other => words(other),
     }
 }
 

@@ -5,17 +5,15 @@ use comfy_table::presets;
 use itertools::Itertools;
 use unicode_width::UnicodeWidthStr;
 
-use super::layout::Layout;
+use super::layout::{GAP, Layout};
 use super::{Width, grid};
 use crate::visible::{visible, words, wrapped};
-use crate::{Block, Cell, Document, Narrow, Section, Table, TableRow};
+use crate::{Block, Document, Section, Table};
 
 /// How headings look.
 pub const HEADING: Style = Style::new().bold();
 /// Before further lines of a message.
 const HANGING: &str = "  ";
-/// Between two columns.
-pub(super) const GAP: usize = 2;
 
 /// Title, answers, conditions and sections. The warnings are left to the caller, who has a place for them.
 pub fn render(document: &Document, width: Width) -> String {
@@ -72,48 +70,8 @@ fn section(section: &Section, width: Width) -> String {
     text
 }
 
-/// One table; columns for which there is no room stand below, behind the names of the rows again.
+/// A table: what all rows share, the rows, how many columns are left out.
 pub fn table(table: &Table, width: Width) -> String {
-    let parts = parts(table, width);
-    parts.iter().map(|part| whole(part, width)).join("\n")
-}
-
-/// The table in parts that are no wider than that with all names in place, if its columns may stand below one another. A part has the rows
-/// that have a figure in it.
-fn parts(table: &Table, width: Width) -> Vec<Table> {
-    let Width::Columns(limit) = width else {
-        return vec![table.clone()];
-    };
-    let (figures, names): (Vec<usize>, Vec<usize>) = (0..table.columns.len())
-        .partition(|&column| table.columns[column].narrow == Narrow::Continue);
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    for figure in figures {
-        let fits = |part: &&mut Vec<usize>| {
-            let part = table.only(&[part.as_slice(), &[figure]].concat());
-            let layout = Layout::fit(&part, width);
-            layout.width() <= usize::from(limit) && layout.is_legible()
-        };
-        match parts.last_mut().filter(fits) {
-            Some(part) => part.push(figure),
-            None => parts.push([names.as_slice(), &[figure]].concat()),
-        }
-    }
-    if parts.len() < 2 {
-        return vec![table.clone()];
-    }
-    let part = |columns: &Vec<usize>| {
-        let mut part = table.only(columns);
-        let names = names.len();
-        let has_figure =
-            |row: &TableRow| row.cells[names..].iter().any(|cell| *cell != Cell::Missing);
-        part.rows.retain(has_figure);
-        part
-    };
-    parts.iter().map(part).collect()
-}
-
-/// What all rows share, the rows, what the numbers stand for, what is left out.
-fn whole(table: &Table, width: Width) -> String {
     let layout = Layout::fit(table, width);
     let mut text = String::new();
     if let Some(line) = layout.above() {
@@ -122,7 +80,7 @@ fn whole(table: &Table, width: Width) -> String {
     let (header, align, rows) = layout.drawn();
     let padding = (0, GAP as u16);
     text.push_str(&grid(presets::NOTHING, padding, &header, &align, rows));
-    for line in layout.below() {
+    if let Some(line) = layout.below() {
         text.push_str(&paragraph(&line, width, ""));
     }
     text

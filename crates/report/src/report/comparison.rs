@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use keymark_bench::{Case, DeviceName, Provenance};
+use keymark_bench::{Case, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
 use crate::answers::of_comparison;
@@ -33,14 +33,11 @@ impl Comparison {
             })
             .optional(2, "first", |pair| pair.old_mean)
             .optional(3, "second", |pair| pair.new_mean)
-            .value("ratio to the first (interval)", |pair| {
-                Cell::RatioEstimate(pair.ratio)
-            })
-            .shorten(1)
+            .value("ratio to the first (interval)", |pair| pair.ratio)
             .value("verdict", |pair| verdict(comparison, pair))
-            .provenance()
+            .provenance(|pair| pair.old.provenance)
             .maybe(
-                kinds_differ.then(|| Column::provenance_of("against provenance")),
+                kinds_differ.then(|| Column::kind("against provenance")),
                 |pair| pair.new.provenance,
             )
             .table();
@@ -94,17 +91,17 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
     if means.is_empty() {
         return None;
     }
-    let table = TableOf::new(means, |mean| (DeviceName::new(""), mean.provenance[0]))
+    let table = TableOf::new(means)
         .name("run", |mean| {
             let side = comparison.sides.get(mean.side);
             side.map_or("", |side| &side.name).to_owned()
         })
         .value("cases", |mean| mean.cases)
         .value("geometric mean of ratios (95 % interval)", |mean| {
-            Cell::RatioEstimate(mean.ratio)
+            mean.ratio
         })
-        .provenance()
-        .column(Column::provenance_of("against provenance"), |mean| {
+        .provenance(|mean| mean.provenance[0])
+        .column(Column::kind("against provenance"), |mean| {
             mean.provenance[1]
         })
         .table();
@@ -295,7 +292,7 @@ fn against(old: &Case, new: &Case) -> Cell {
     let mut words: Vec<String> = besides.into_iter().flatten().collect();
     match (new.device == old.device, words.is_empty()) {
         (true, true) => Cell::text(ITSELF),
-        (false, true) => Cell::Device(new.device.clone()),
+        (false, true) => Cell::text(&new.device),
         (true, false) => Cell::Text(words.join(" ")),
         (false, false) => {
             words.push(new.device.to_string());

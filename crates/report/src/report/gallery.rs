@@ -26,7 +26,12 @@ impl Analysis {
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
         let few = |figure: &Figure| matches!(&figure.plot, Plot::Means { means, .. } if means.len() <= FEW);
         let column = if kind == Kind::Means && !all.iter().any(few) {
-            self.main_column(tolerance)
+            self.main_column().map(|(heading, rows)| {
+                let means = rows.into_iter().filter_map(crate::analysis::figures::mean);
+                let means = means.collect();
+                let title = format!("mean time of an operation: {heading}");
+                Plot::Means { tolerance, means }.titled(title)
+            })
         } else {
             None
         };

@@ -12,8 +12,7 @@ use crate::document::mixed;
 use crate::grouped;
 use crate::units::{self, counted};
 use crate::{
-    Align, Block, Cell, Column, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table,
-    TableOf,
+    Block, Cell, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table, TableOf,
 };
 
 /// What a source says at most of itself in a section.
@@ -178,37 +177,32 @@ fn figure(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) -> 
 }
 
 fn table(figures: &[Entry<'_>]) -> Table {
-    TableOf::of(figures, |(_, figure)| &figure.row.case)
-        .name("record", |(source, _)| Cell::Record {
-            name: source.label().to_owned(),
+    TableOf::new(figures)
+        .name("record", |(source, _)| Cell::Link {
+            text: source.label().to_owned(),
             page: source.page_from_a_device(),
         })
-        .known(Column {
-            align: Align::Left,
-            ..Column::provenance()
-        })
-        .device()
-        .case("stack", |(_, figure)| figure.row.case.way())
+        .name("provenance", |(_, figure)| figure.row.case.provenance)
+        .name("device", |(_, figure)| Cell::text(&figure.row.case.device))
+        .name("stack", |(_, figure)| figure.row.case.way())
         .value("n", |(_, figure)| number(&figure.row))
         .value("mean", |(_, figure)| mean(&figure.row))
         .value("median", |(_, figure)| {
             let median = figure.row.summary.as_ref()?.median;
             let known = median.low.is_some() || median.high.is_some();
-            known.then_some(Cell::DurationEstimate(median))
+            known.then_some(median)
         })
-        .value("p99", |(_, figure)| {
-            figure.row.summary.as_ref()?.p99.map(Cell::DurationEstimate)
-        })
+        .value("p99", |(_, figure)| figure.row.summary.as_ref()?.p99)
         .value("op/s", |(_, figure)| figure.row.throughput.map(rate))
         .table()
 }
 
 fn number(row: &Row) -> Cell {
     match (row.n(), row.case.provenance) {
-        (Some(number), _) => Cell::Count(number),
+        (Some(number), _) => number.into(),
         (None, Provenance::Predicted) => Cell::text("calculated"),
         (None, Provenance::Published) => Cell::text("not stated"),
-        (None, Provenance::Measured | Provenance::Virtual | Provenance::Twin) => Cell::Count(0),
+        (None, Provenance::Measured | Provenance::Virtual | Provenance::Twin) => Cell::from(0_u64),
     }
 }
 
@@ -217,19 +211,19 @@ fn mean(row: &Row) -> Cell {
         return Cell::text("overloaded");
     }
     match (&row.summary, row.mean()) {
-        (Some(summary), _) if summary.mean.low.is_some() => Cell::DurationEstimate(summary.mean),
+        (Some(summary), _) if summary.mean.low.is_some() => summary.mean.into(),
         (_, Some(mean)) => Cell::Text(row.band.map_or_else(
             || format!("{} (no interval)", units::duration(mean)),
             |band| format!("{}, a band", units::banded_duration(mean, band)),
         )),
-        (_, None) => Cell::Failed,
+        (_, None) => Cell::text("failed"),
     }
 }
 
 fn rate(estimate: Estimate<PerSecond>) -> Cell {
     match (estimate.low, estimate.high) {
         (None, None) => Cell::Text(format!("{} (no interval)", units::rate(estimate.value))),
-        _ => Cell::RateEstimate(estimate),
+        _ => estimate.into(),
     }
 }
 

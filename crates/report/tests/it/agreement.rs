@@ -5,7 +5,8 @@ use std::path::Path;
 use keymark_bench::Record;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::answers::{Topic, answers};
-use keymark_report::{Block, Cell, Figured, Plot, RemarkKind, exchange, units};
+use keymark_report::units::{self, Unit};
+use keymark_report::{Block, Cell, Form, Plot, RemarkKind, exchange};
 use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 
@@ -40,11 +41,11 @@ fn no_figure_contradicts_another() {
         let sections = analysis.overview(None, &[]);
         for block in sections.iter().take(1).flat_map(|section| &section.blocks) {
             let Block::Table(table) = block else { continue };
-            for cell in table.rows.iter().flat_map(|row| &row.cells) {
-                if let Cell::Brief(brief) = cell
-                    && let Figured::Time(time) = brief.figure
+            for cell in table.rows.iter().flatten() {
+                if let Cell::Number(figure) = cell
+                    && (figure.unit, figure.form) == (Unit::Seconds, Form::Brief)
                 {
-                    assert!(is_mean(time.value.0), "{name}: {brief:?}");
+                    assert!(is_mean(figure.estimate.value), "{name}: {figure:?}");
                     cells += 1;
                 }
             }

@@ -363,26 +363,6 @@ fn a_picture_shows_what_the_answer_is_about() {
     assert_eq!(drawn(cases(&keys, &all, &[1])), Some(Kind::Layers));
 }
 
-/// A whole program's column before the fuller one of a library.
-#[test]
-fn the_main_column_is_that_of_a_whole_program() {
-    let mut cases: Vec<CaseRecord> = ["rsa2048", "rsa4096"]
-        .map(|key| measured(case(key, StackName::RAW, 1), 900.0))
-        .into();
-    cases.push(measured(case("rsa2048", StackName::GNUPG, 1), 9_000.0));
-    let analysis = Analysis::of(&record(cases), &layers());
-    let column = analysis.main_column(Seconds(2.0)).expect("a column");
-    let Figure {
-        title,
-        plot: Plot::Means { means, .. },
-    } = column
-    else {
-        panic!("no means");
-    };
-    assert_eq!(title, "mean time of an operation: gnupg");
-    assert_eq!(means.len(), 1);
-}
-
 /// A run of the default plan.
 fn default_plan() -> Record {
     let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");

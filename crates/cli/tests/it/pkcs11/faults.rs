@@ -219,7 +219,7 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
 fn limits(mode: &str) -> [String; 2] {
     let world = Misbehaving::new(KEYMARK);
     let arguments = format!(
-        "bench --long --wide --device {} --pin-env PIN --operation sign --concurrency 1,2 --processes 1,2 --runs 60",
+        "bench --long --device {} --pin-env PIN --operation sign --concurrency 1,2 --processes 1,2 --runs 60",
         world.device
     );
     let output = ended(world.keymark(mode, &arguments).output().unwrap(), 0);

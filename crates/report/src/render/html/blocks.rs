@@ -6,13 +6,12 @@ use std::collections::HashSet;
 
 use askama::Template;
 use itertools::Itertools;
-use keymark_bench::Provenance;
 
 use crate::charts::svg::{self, Breadth};
 use crate::charts::{Theme, light_and_dark};
 use crate::pictures;
 use crate::visible::sentence;
-use crate::{Align, Cell, Figure, Narrow, Source, Table};
+use crate::{Align, Cell, Figure, Priority, Table};
 
 /// What a section without a heading shows.
 pub(super) const EVERY: &str = "every case";
@@ -36,20 +35,13 @@ struct Class {
 }
 
 impl Class {
-    /// What may be left out of a terminal may be left out here, and what is the same in every row.
+    /// A narrow window shows what a narrow terminal shows at least.
     fn of(table: &Table, number: usize) -> Self {
         let column = &table.columns[number];
-        let mut cells = table.rows.iter().map(|row| table.cell(row, number));
-        let first = cells.next();
-        let same = table.rows.len() > 1 && cells.all(|cell| Some(cell) == first);
-        let more = match (column.narrow, column.source) {
-            (Narrow::Leave(_), _) => true,
-            (Narrow::Once, Source::Provenance) => {
-                let mut rows = table.rows.iter();
-                rows.all(|row| row.provenance == Provenance::Measured)
-            }
-            (Narrow::Once | Narrow::Case, _) => same,
-            (Narrow::Keep | Narrow::Continue, _) => false,
+        let more = match column.priority {
+            Priority::Rank(_) => true,
+            Priority::Name => table.rows.len() > 1 && table.is_uniform(number),
+            Priority::Always => false,
         };
         Self {
             right: column.align == Align::Right,

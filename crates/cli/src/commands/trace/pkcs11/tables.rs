@@ -12,7 +12,7 @@ use keymark_stats::Ratio;
 use keymark_stores::pkcs11::name;
 
 use super::super::Origin;
-use super::super::tables::{ended, of_one_card};
+use super::super::tables::of_one_card;
 
 /// One process, its threads together.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ fn count(calls: &Calls, call: Call) -> u64 {
 }
 
 fn share(time: Duration, whole: Duration) -> Cell {
-    Cell::Share(Ratio(time.as_secs_f64() / whole.as_secs_f64()))
+    Cell::share(Ratio(time.as_secs_f64() / whole.as_secs_f64()))
 }
 
 /// A line a function, in the order in which they were first called.
@@ -65,7 +65,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     lines.sort_by_key(|(_, times)| times.first_begin_ns);
     let waits = calls.values().any(|times| !times.waited.is_zero());
     let waited = waits.then(|| Column::value("waited").leave(3));
-    let table = of_one_card(lines, origin)
+    let table = TableOf::new(lines)
         .name("function", |(traced, _)| traced.name())
         .value("n", |(_, times)| times.count)
         .value("first", |(_, times)| times.first)
@@ -77,7 +77,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
         .name("failures", |(_, times)| {
             Some(format!("{} × {}", times.failed, name(times.code?)))
         });
-    ended(table)
+    of_one_card(table, origin)
 }
 
 /// What people ask first, in words.
@@ -124,7 +124,7 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
         })
     };
     let lines = processes.iter().map(|process| (process, work(process)));
-    let table = of_one_card(lines, origin)
+    let table = TableOf::new(lines)
         .name("process", |(process, _)| {
             format!("{} ({})", process.name, process.number)
         })
@@ -149,7 +149,7 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
         .optional(1, "share", |(process, _)| {
             share(total(process.calls.values()), whole)
         });
-    ended(table)
+    of_one_card(table, origin)
 }
 
 /// What stands in the place of the calls.
