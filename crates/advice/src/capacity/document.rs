@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use keymark_bench::{DeviceName, Provenance};
 use keymark_report::units::{self, counted};
 use keymark_report::{Block, Cell, Column, Document, Section, TableOf};
 use keymark_stats::{Demand, Distribution, PerSecond, QUEUE_PRECISION, Ratio, Seconds};
@@ -116,10 +115,6 @@ impl Question {
             let more = units::percent(load - 1.0);
             format!("{asked} is {more} more than {tokens} can do ({most}).")
         })
-    }
-
-    pub(super) fn predicted(&self) -> (DeviceName, Provenance) {
-        (self.service.device.clone(), Provenance::Predicted)
     }
 
     /// Of each way the rows around its answer.

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> O
     }
     if let Some(file) = &arguments.plot {
         let from = arguments.rate.and_then(|rates| rates.1);
-        let chart = pictures::chart(&question.figure(from));
+        let chart = question.picture(from);
         let chart = chart.ok_or_else(|| Failure::nothing_usable(pictures::NOT_ENOUGH))?;
         documents::pictures::write(&[chart], file, Theme::Light)?;
     }

@@ -5,12 +5,11 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::Record;
-use keymark_report::Figure;
 use keymark_report::analysis::Analysis;
-use keymark_report::answers::Statement;
+use keymark_report::answers::{Statement, answers};
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
-use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
+use keymark_report::pictures::{self, Kind, NOT_ENOUGH, Run};
 use keymark_report::render::Width;
 use keymark_stores::places::program;
 
@@ -26,51 +25,36 @@ const ENOUGH: usize = 72;
 /// More lines than these leave a screen no room for anything else.
 const LINES: usize = 30;
 
-/// Those of all the runs, in which what shows the same is one, and what is said of them.
-fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
-    pictures::tell_apart(records);
-    let (mut figures, mut answers) = (Vec::new(), Vec::new());
-    for record in records.iter() {
-        let analysis = super::analysis(record);
-        let mut own = analysis.figures(record);
-        // Of several runs in one picture no title says what is seen.
-        if records.len() == 1 {
-            own = own
-                .into_iter()
-                .map(|figure| analysis.titled(record, figure))
-                .collect();
-        }
-        figures.extend(own);
-        answers.extend(keymark_report::answers::answers(&analysis, record));
-    }
-    (pictures::joined(figures), answers)
-}
-
-/// The pictures of that kind, or of the one that shows what the answer is about.
+/// Draws the pictures of that kind, or of the one that shows what the answer is about.
 pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec<Chart>, Failure> {
-    let (figures, answers) = figures(records);
-    let kind = wanted.or_else(|| pictures::of_the_answer(&answers, &figures));
+    pictures::distinguish(records);
+    let analyses: Vec<Analysis> = records.iter().map(super::analysis).collect();
+    let runs = records.iter().zip(&analyses);
+    let runs: Vec<Run<'_>> = runs
+        .map(|(record, analysis)| Run { record, analysis })
+        .collect();
+    let answers = runs
+        .iter()
+        .flat_map(|run| answers(run.analysis, run.record));
+    let answers: Vec<Statement> = answers.collect();
+    let kind = wanted.or_else(|| pictures::default_kind(&answers, &runs));
     let Some(kind) = kind else {
         return Err(Failure::nothing_usable(format!(
             "{NOT_ENOUGH}: no case has a figure"
         )));
     };
-    let fit = figures.iter().filter(|figure| figure.kind() == kind);
-    let charts = fit.filter_map(pictures::chart);
-    let charts: Vec<Chart> = charts.collect();
+    let charts = pictures::charts(&runs, kind);
     if charts.is_empty() {
-        return Err(Failure::nothing_usable(without(&figures, kind)));
+        return Err(Failure::nothing_usable(without(&runs, kind)));
     }
     Ok(charts)
 }
 
-/// What there is instead.
-fn without(figures: &[Figure], kind: Kind) -> String {
-    let drawn = |other: &Kind| {
-        let mut shown = figures.iter().filter(|figure| figure.kind() == *other);
-        shown.any(|figure| pictures::chart(figure).is_some())
-    };
-    let others = Kind::ALL.iter().filter(|kind| drawn(kind));
+/// Names the kinds that there are instead.
+fn without(runs: &[Run<'_>], kind: Kind) -> String {
+    let others = Kind::ALL
+        .iter()
+        .filter(|kind| !pictures::charts(runs, **kind).is_empty());
     let others: Vec<&str> = others.map(|kind| kind.word()).collect();
     let instead = if others.is_empty() {
         String::new()
@@ -149,7 +133,7 @@ pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Fa
 
 /// What stands below a run's answer, if somebody looks at it with room for a picture.
 pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
-    let drawn = small(|| pictures::chart(&analysis.picture(record)?))?;
+    let drawn = small(|| analysis.picture(record))?;
     (drawn.lines().count() <= LINES).then_some(drawn)
 }
 

@@ -3,8 +3,9 @@
 use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Record, StackName};
 use keymark_stats::{Estimate, Seconds};
 
-use super::{Analysis, figures};
-use crate::{Block, Cell, Plot, RemarkKind, Section, TableOf};
+use super::Analysis;
+use crate::pictures::{self, DotRow};
+use crate::{Block, Cell, RemarkKind, Section, TableOf};
 
 /// What somebody published of the device that a twin stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +61,7 @@ impl Analysis {
                     n: own.n(),
                     source: format!("run {}", record.id),
                 });
-                means.extend(figures::mean(own));
+                means.extend(DotRow::mean(own));
             }
             for article in articles {
                 let theirs = article.cases.iter();
@@ -75,7 +76,7 @@ impl Analysis {
                         n: published.n,
                         source: article.id.to_string(),
                     });
-                    means.push(figures::dot(case, Estimate::bare(published.mean)));
+                    means.push(DotRow::of(case, Estimate::bare(published.mean)));
                 }
             }
         }
@@ -88,10 +89,14 @@ impl Analysis {
         let text = "published figures come from other machines and programs, and have no interval: they are shown \
                     beside the run's own and are part of none of them";
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
-        let picture = Plot::Means { tolerance, means };
-        let picture = picture.titled("mean time of an operation, beside published figures");
+        let title = "mean time of an operation, beside published figures";
+        let picture = pictures::means(title, tolerance, means);
         let remark = Block::remark(RemarkKind::MixedProvenance, text);
-        let blocks = vec![Block::Table(table), Block::Figure(picture), remark];
+        let blocks = [Block::Table(table)].into_iter();
+        let blocks = blocks
+            .chain(picture.map(Block::Picture))
+            .chain([remark])
+            .collect();
         some.then(|| Section::headed("beside published figures", blocks))
     }
 }
@@ -107,11 +112,10 @@ pub(crate) fn asks_the_same(a: &Case, b: &Case) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::{Provenance, StackName};
+    use keymark_bench::case::StackName;
     use keymark_bench::record::CaseRecord;
 
     use super::*;
-    use crate::document::Figure;
     use crate::exchange::Shipped;
     use keymark_testkit::record::{block, case, mixed as record};
 
@@ -128,12 +132,13 @@ mod tests {
         let Some(Block::Table(table)) = section.blocks.first() else {
             panic!("{section:?}");
         };
-        let kinds: Vec<Provenance> = table.rows.iter().map(|row| row.provenance).collect();
-        let mut expected = vec![Provenance::Measured];
-        expected.extend([Provenance::Published; 5]);
+        let kinds = table.rows.iter().map(|row| table.provenance(row).unwrap());
+        let kinds: Vec<&str> = kinds.collect();
+        let mut expected = vec!["measured"];
+        expected.extend(["published"; 5]);
         assert_eq!(kinds, expected, "the CPU and four tokens");
         assert!(
-            matches!(&section.blocks[1], Block::Figure(Figure { plot: Plot::Means { means, .. }, .. }) if means.len() == 6)
+            matches!(&section.blocks[1], Block::Picture(chart) if chart.marks().filter_map(|mark| mark.try_as_dot_ref()).count() == 6)
         );
         assert!(
             matches!(&section.blocks[2], Block::Remark(remark) if remark.kind == RemarkKind::MixedProvenance)

@@ -158,7 +158,7 @@ mod tests {
         let mut record = mixed("run");
         let mut own = CaseRecord::new(Case {
             operation: Operation::Sign,
-            ..name("rsa2048", ZEITGITTERD)
+            ..case("rsa2048", ZEITGITTERD)
         });
         own.server_load = Some(Box::new(load));
         record.plan.cases = vec![own.case.clone()];

@@ -23,7 +23,7 @@ struct Contest<'a> {
 }
 
 /// Which device is the fastest of several, where it is that with every key.
-pub(super) fn title(analysis: &Analysis) -> Option<String> {
+pub(crate) fn title(analysis: &Analysis) -> Option<String> {
     let contests = contests(analysis);
     let winners = contests.iter().map(|contest| {
         let (first, others) = contest.ranked.split_first()?;

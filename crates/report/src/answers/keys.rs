@@ -8,7 +8,6 @@ use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::grouped;
 use crate::visible::sentence;
-use crate::{Mean, Subject};
 
 /// For each operation the keys that are compared.
 fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
@@ -77,7 +76,7 @@ fn where_it_is(case: &Case) -> String {
 }
 
 /// Which key is the fastest, where that is said of one operation only.
-pub(super) fn title(analysis: &Analysis, drawn: &[Mean]) -> Option<String> {
+pub(crate) fn title(analysis: &Analysis, drawn: &[CaseId]) -> Option<String> {
     let groups = best(analysis);
     let [keys] = groups.as_slice() else {
         return None;
@@ -86,7 +85,7 @@ pub(super) fn title(analysis: &Analysis, drawn: &[Mean]) -> Option<String> {
     let alone =
         keys.vague.is_empty() && keys.ranked[1..].iter().all(|other| fastest.is_below(other));
     let case = fastest.case();
-    let is_drawn = drawn.iter().any(|mean| mean.of == Subject::of(case));
+    let is_drawn = drawn.contains(&fastest.id());
     (alone && is_drawn).then(|| {
         format!(
             "{} is the fastest key {} {}",

@@ -45,7 +45,7 @@ impl Line<'_> {
 }
 
 /// With which keys the time goes into the key, and with which into the program around it.
-pub(super) fn title(family: &FamilyBreakdown) -> Option<String> {
+pub(crate) fn title(family: &FamilyBreakdown) -> Option<String> {
     let lines = lines(family);
     let of = |wanted: &dyn Fn(f64, f64) -> bool| -> Vec<&Line<'_>> {
         let is_so = |line: &Line<'_>| line.share().is_some_and(|(low, high)| wanted(low, high));

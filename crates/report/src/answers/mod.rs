@@ -3,10 +3,10 @@
 //! carry: what overlaps is alike.
 
 mod changes;
-mod devices;
+pub(crate) mod devices;
 mod figure;
-mod keys;
-mod layers;
+pub(crate) mod keys;
+pub(crate) mod layers;
 mod machines;
 mod passphrase;
 mod patience;
@@ -14,8 +14,7 @@ mod servers;
 mod services;
 #[cfg(test)]
 mod tests;
-mod titles;
-mod workers;
+pub(crate) mod workers;
 
 use std::collections::BTreeMap;
 
@@ -29,7 +28,6 @@ use crate::units::{self, counted};
 pub use crate::document::{Statement, Topic};
 pub use changes::of_comparison;
 pub use patience::WAITING;
-pub use titles::title_of;
 
 /// More sentences than this are not read; the last one says how certain the others are.
 const MOST: usize = 6;

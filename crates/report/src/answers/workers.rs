@@ -49,7 +49,7 @@ pub(super) fn workers(analysis: &Analysis, cores: u32) -> Vec<Statement> {
 }
 
 /// What is known of all that were measured: who gains least for a limit that is seen, or what all gain.
-pub(super) fn title(analysis: &Analysis, cores: u32) -> Option<String> {
+pub(crate) fn title(analysis: &Analysis, cores: u32) -> Option<String> {
     let all = analysis.scaling.iter();
     let curves: Option<Vec<Curve<'_>>> = all.map(Curve::of).collect();
     let mut curves = curves.filter(|curves| !curves.is_empty())?;

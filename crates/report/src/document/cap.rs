@@ -1,14 +1,12 @@
 //! Documents that a browser can show: what is beyond a limit is left out, and that is said.
 
-use super::{Block, Document, Plot, Remark, RemarkKind};
+use super::{Block, Document, Remark, RemarkKind};
 
 /// How much of a document is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Rows of all tables together.
     pub rows: usize,
-    /// Things in one picture.
-    pub in_figure: usize,
     /// Warnings.
     pub warnings: usize,
 }
@@ -49,27 +47,9 @@ fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
 fn capped(mut block: Block, limits: Limits) -> impl Iterator<Item = Block> {
     let cut = match &mut block {
         Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
-        Block::Figure(figure) => figure.plot.cap(limits.in_figure),
-        Block::Remark(_) => None,
+        Block::Picture(_) | Block::Remark(_) => None,
     };
     std::iter::once(block).chain(cut.map(Block::Remark))
-}
-
-impl Plot {
-    fn cap(&mut self, limit: usize) -> Option<Remark> {
-        match self {
-            Self::Means { means, .. } => cut(means, limit, "means"),
-            Self::Rates { rates } => cut(rates, limit, "rates"),
-            Self::Security { means, .. } => cut(means, limit, "means"),
-            Self::Distributions { distributions, .. } => cut(distributions, limit, "distributions"),
-            Self::Histograms { histograms, .. } => cut(histograms, limit, "histograms"),
-            Self::Layers { stacks, .. } => cut(stacks, limit, "operations"),
-            Self::Throughput { curves, .. } => cut(curves, limit, "curves"),
-            Self::ResponseTimes { curves, .. } => cut(curves, limit, "curves"),
-            Self::Samples { timelines, .. } => cut(timelines, limit, "cases"),
-            Self::Predictions { predictions, .. } => cut(predictions, limit, "predictions"),
-        }
-    }
 }
 
 fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
@@ -91,7 +71,6 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         rows: 3,
-        in_figure: 3,
         warnings: 3,
     };
 

@@ -3,7 +3,6 @@
 //! the same order.
 
 mod cap;
-mod figure;
 mod table;
 
 use std::collections::BTreeSet;
@@ -12,13 +11,10 @@ use itertools::Itertools;
 use keymark_bench::{CaseId, Provenance};
 use serde::Serialize;
 
+use crate::charts::Chart;
 use crate::units::counted;
 
 pub use cap::Limits;
-pub use figure::{
-    Distribution, Figure, Histogram, Kind, LoadCurve, LoadPoint, LoadUnit, Mean, Plot, Predicted,
-    Stack, StackPart, Subject, ThroughputCurve, Timeline,
-};
 pub use table::{Align, Answer, Cell, Column, Form, Number, Priority, Table, TableOf};
 
 /// Remarks on one screen, at most.
@@ -96,7 +92,7 @@ impl Document {
 
     /// The sections that have anything for who sees no pictures.
     pub fn told(&self) -> impl Iterator<Item = &Section> {
-        let told = |block: &Block| !matches!(block, Block::Figure(_));
+        let told = |block: &Block| !matches!(block, Block::Picture(_));
         let sections = self.sections.iter();
         sections.filter(move |section| section.blocks.is_empty() || section.blocks.iter().any(told))
     }
@@ -112,7 +108,7 @@ impl Document {
         let blocks = self.sections.iter().flat_map(|section| &section.blocks);
         blocks.filter_map(|block| match block {
             Block::Table(table) => Some(table),
-            Block::Figure(_) | Block::Remark(_) => None,
+            Block::Picture(_) | Block::Remark(_) => None,
         })
     }
 }
@@ -173,8 +169,8 @@ impl Section {
 pub enum Block {
     /// Rows of figures.
     Table(Table),
-    /// The data of a picture; text leaves it out.
-    Figure(Figure),
+    /// A picture, which text leaves out.
+    Picture(Chart),
     /// A sentence.
     Remark(Remark),
 }

@@ -18,6 +18,9 @@ use crate::grouped;
 pub use axis::Axis;
 pub(crate) use overview::published_keycards;
 
+/// Columns for which every screen has room.
+const FEW: usize = 2;
+
 /// Figure of a case that a pivot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
@@ -215,10 +218,12 @@ impl<'r> Pivot<'r> {
         }
         let uniform = self.provenance().is_some();
         let main = self.main(is_whole);
-        for (heading, name) in self.headings() {
+        let headings = self.headings();
+        let few = headings.len() <= FEW;
+        for (heading, name) in headings {
             let column = Column::value(heading);
-            let is_main = main.as_ref() == Some(&name);
-            let column = if is_main { column } else { column.leave(0) };
+            let stays = few || main.as_ref() == Some(&name);
+            let column = if stays { column } else { column.leave(0) };
             table = table.column(column, |line| {
                 let found = line.iter().find(|entry| self.name(&entry.case) == name);
                 found.map_or(Cell::Missing, |entry| bracketed(&entry.cell, uniform))

@@ -136,7 +136,16 @@ impl<'a> Layout<'a> {
             let above = deepest.unwrap_or(0) - column.heading.len();
             "\n".repeat(above) + &column.heading.join("\n")
         };
-        let rows = 0..self.table.rows.len();
+        // A row without a figure in the columns that are left says nothing.
+        let figures =
+            columns().filter(|column| self.table.columns[column.place].align == Align::Right);
+        let figures: Vec<usize> = figures.map(|column| column.place).collect();
+        let says = |row: &[Cell]| figures.iter().any(|place| row[*place] != Cell::Missing);
+        let all = self.left_out.is_empty() || figures.is_empty();
+        let rows = self.table.rows.iter().enumerate();
+        let rows = rows
+            .filter(|(_, row)| all || says(row))
+            .map(|(number, _)| number);
         (
             columns().map(heading).collect(),
             columns()

@@ -63,7 +63,7 @@ fn section(section: &Section, width: Width) -> String {
                 text.push_str(&self::table(table, width));
             }
             Block::Remark(remark) => text.push_str(&paragraph(&remark.text, width, "")),
-            Block::Figure(_) => {}
+            Block::Picture(_) => {}
         }
         after_table = matches!(block, Block::Table(_));
     }

@@ -2,7 +2,6 @@
 //! them apart, then each run's own sections.
 
 mod comparison;
-mod gallery;
 mod run;
 mod series;
 #[cfg(test)]

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, DeviceName, KeyFamily, Operation, Provenance, Settings, Strength};
+use keymark_bench::{Algorithm, KeyFamily, Operation, Provenance, Settings, Strength};
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use super::source::{Source, SourceFigure};
-use crate::analysis::{Row, figures};
+use crate::analysis::Row;
+use crate::charts::Chart;
 use crate::document::mixed;
 use crate::grouped;
+use crate::pictures::{self, DotRow};
 use crate::units::{self, counted};
-use crate::{
-    Block, Cell, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table, TableOf,
-};
+use crate::{Block, Cell, Remark, RemarkKind, Table, TableOf};
 
 /// What a source says at most of itself in a section.
 const NOTE: usize = 400;
@@ -79,10 +79,8 @@ fn section((algorithm, operation, strength): Key, figures: &[Entry<'_>]) -> KeyS
     if machines > 0 {
         about += &format!(" on {}", counted(machines, "machine"));
     }
-    let mut blocks = vec![
-        Block::Figure(figure(algorithm, operation, figures)),
-        Block::Table(table(figures)),
-    ];
+    let mut blocks = Vec::from_iter(picture(algorithm, operation, figures).map(Block::Picture));
+    blocks.push(Block::Table(table(figures)));
     blocks.extend(remarks(figures).into_iter().map(Block::Remark));
     let handshake = strength.filter(|_| operation == Operation::Handshake);
     let bits = handshake.map(|Strength(bits)| format!("-{bits}"));
@@ -139,41 +137,25 @@ fn brackets(figures: &[Entry<'_>]) -> &'static str {
     }
 }
 
-/// A dot a row. In place of the device, which all have in common, each says which record it is of.
-fn figure(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) -> Figure {
+/// Draws a dot for each row. All have the device in common; in its place is the record.
+fn picture(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) -> Option<Chart> {
     let tolerance = Seconds(Settings::default().tolerance.as_secs_f64());
-    let predicted = |(source, figure): &Entry<'_>| {
-        Some(Predicted {
-            device: DeviceName::new(source.label()),
-            what: format!("{} {}", figure.row.case.device, figure.row.case.way()),
-            time: figure.row.published?,
-            band: figure.row.band?,
+    let dots = figures.iter().filter_map(|(source, figure)| {
+        let dot = DotRow::mean(&figure.row)?;
+        Some(DotRow {
+            device: source.label().to_owned(),
+            label: format!("{}, {}", dot.label, source.name),
+            ..dot
         })
-    };
-    // A band is no interval, and has a picture of its own where nothing else is there.
-    let predictions: Vec<Predicted> = figures.iter().filter_map(predicted).collect();
-    if predictions.len() == figures.len() {
+    });
+    let dots = dots.collect();
+    // A band is no interval.
+    if figures.iter().all(|(_, figure)| figure.row.band.is_some()) {
         let title = format!("{algorithm} {operation}: predicted time, with its band");
-        let plot = Plot::Predictions {
-            tolerance,
-            predictions,
-        };
-        return plot.titled(title);
+        return pictures::predictions(&title, tolerance, dots);
     }
-    let dot = |(source, figure): &Entry<'_>| {
-        let mean = figures::mean(&figure.row)?;
-        Some(Mean {
-            of: Subject {
-                device: DeviceName::new(source.label()),
-                label: format!("{}, {}", mean.of.label, source.name),
-                ..mean.of
-            },
-            ..mean
-        })
-    };
-    let means = figures.iter().filter_map(dot).collect();
     let title = format!("{algorithm} {operation}: mean time, with its 95 % interval");
-    Plot::Means { tolerance, means }.titled(title)
+    pictures::means(&title, tolerance, dots)
 }
 
 fn table(figures: &[Entry<'_>]) -> Table {

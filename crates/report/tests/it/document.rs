@@ -286,37 +286,6 @@ fn a_queue_that_grows_has_no_mean() {
 }
 
 #[test]
-fn figures_have_the_data_of_every_case_with_times() {
-    let record = everything();
-    let figures = Analysis::of(&record, &layers()).figures(&record);
-    let json: Value = serde_json::to_value(figures).unwrap();
-    let blocks = json.as_array().unwrap();
-    let figure = |name: &str| blocks.iter().find(|block| block["figure"] == name).unwrap();
-    let means = figure("means")["means"].as_array().unwrap();
-    assert_eq!(means.len(), record.cases.len() - DEVICES.len());
-    assert!(figure("means")["tolerance"].is_number());
-    let pictures = blocks
-        .iter()
-        .filter(|block| block["figure"] == "distributions");
-    let distributions = pictures.flat_map(|picture| picture["distributions"].as_array().unwrap());
-    let distributions: Vec<&Value> = distributions.collect();
-    assert_eq!(distributions.len(), means.len() - 1, "a mean has none");
-    for curve in distributions {
-        let quantiles: Vec<f64> = curve["quantiles"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|quantile| quantile.as_f64().unwrap())
-            .collect();
-        assert_eq!(quantiles.len(), 101);
-        assert!(quantiles.is_sorted() && quantiles[0] > 0.0, "{curve}");
-        assert!(curve["device"].is_string() && curve["provenance"].is_string());
-    }
-    let text = plain(&report(), Width::Unlimited);
-    assert!(!text.contains("share finished"), "not in text: {text}");
-}
-
-#[test]
 fn markdown_says_what_text_says_in_the_same_order_and_the_warnings() {
     let report = report();
     let (text, markdown) = (
@@ -330,7 +299,7 @@ fn markdown_says_what_text_says_in_the_same_order_and_the_warnings() {
         sentences.extend(section.heading.as_deref());
         sentences.extend(section.blocks.iter().filter_map(|block| match block {
             Block::Remark(remark) => Some(remark.text.as_str()),
-            Block::Table(_) | Block::Figure(_) => None,
+            Block::Table(_) | Block::Picture(_) => None,
         }));
     }
     for said in [&text, &unescaped] {

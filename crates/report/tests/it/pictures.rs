@@ -13,37 +13,54 @@ use keymark_bench::record::{CaseRecord, Record};
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
 use keymark_report::charts::terminal::{self, Signs};
-use keymark_report::charts::{Chart, Mark, Theme, svg};
-use keymark_report::document::{Block, Figure, Plot};
+use keymark_report::charts::{Chart, Fill, Mark, Theme, svg};
+use keymark_report::document::Block;
 use keymark_report::exchange;
-use keymark_report::pictures::{self, Kind};
+use keymark_report::pictures::{self, Kind, Run};
 use keymark_report::render::html::{self, ReadIn};
-use keymark_stats::Seconds;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
-fn figures(record: &Record) -> Vec<Figure> {
-    Analysis::of(record, &layers()).figures(record)
+/// The pictures of a kind, with all runs in each.
+fn charts(records: &[Record], kind: Kind) -> Vec<Chart> {
+    let analyses: Vec<Analysis> = records
+        .iter()
+        .map(|run| Analysis::of(run, &layers()))
+        .collect();
+    let runs = records.iter().zip(&analyses);
+    let runs: Vec<Run<'_>> = runs
+        .map(|(record, analysis)| Run { record, analysis })
+        .collect();
+    pictures::charts(&runs, kind)
 }
 
-/// What is drawn of a record without anybody asking for a kind.
+fn every(record: &Record) -> Vec<Chart> {
+    let records = std::slice::from_ref(record);
+    Kind::ALL
+        .iter()
+        .flat_map(|kind| charts(records, *kind))
+        .collect()
+}
+
+/// The kind that is drawn if you ask for none.
 fn chosen(record: &Record) -> Option<Kind> {
-    let answers = answers(&Analysis::of(record, &layers()), record);
-    pictures::of_the_answer(&answers, &figures(record))
+    let analysis = &Analysis::of(record, &layers());
+    pictures::default_kind(&answers(analysis, record), &[Run { record, analysis }])
 }
 
-fn kinds(figures: &[Figure]) -> Vec<&'static str> {
-    let drawn = figures.iter().filter_map(pictures::chart);
-    let mut kinds: Vec<&str> = drawn.map(|chart| chart.kind).collect();
-    kinds.dedup();
-    kinds
+/// Names of the cases of a picture's dots, each with its place.
+fn dots(chart: &Chart) -> Vec<(&str, f64)> {
+    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    let dots = marks.filter_map(Mark::try_as_dot_ref);
+    dots.map(|dot| (dot.about.case.as_deref().unwrap(), dot.x))
+        .collect()
 }
 
 /// Every picture of a record, in every form; each is a sound XML without a number that is none.
 fn drawn(record: &Record) -> Vec<Chart> {
-    let charts: Vec<Chart> = figures(record).iter().filter_map(pictures::chart).collect();
+    let charts = every(record);
     for chart in &charts {
         for theme in [Theme::Light, Theme::Dark] {
             let text = svg::draw(chart, theme);
@@ -119,19 +136,19 @@ fn plenty() -> Record {
 
 #[test]
 fn a_run_has_the_pictures_of_what_it_measured() {
-    let figures = figures(&plenty());
-    let kinds = kinds(&figures);
-    for kind in [
-        "means",
-        "security",
-        "distributions",
-        "samples",
-        "load",
-        "layers",
-        "throughput",
-    ] {
-        assert!(kinds.contains(&kind), "{kind} of {kinds:?}");
-    }
+    let mut kinds: Vec<&str> = drawn(&plenty()).iter().map(|chart| chart.kind).collect();
+    kinds.dedup();
+    assert_eq!(
+        kinds,
+        [
+            "means",
+            "layers",
+            "distributions",
+            "throughput",
+            "load",
+            "samples"
+        ]
+    );
     // The twin's bars would hide those of the others.
     assert_eq!(chosen(&plenty()), Some(Kind::Means));
     let mut here = plenty();
@@ -139,7 +156,6 @@ fn a_run_has_the_pictures_of_what_it_measured() {
         .retain(|case| case.case.provenance == Provenance::Measured);
     here.plan.cases = here.cases.iter().map(|case| case.case.clone()).collect();
     assert_eq!(chosen(&here), Some(Kind::Layers));
-    drawn(&plenty());
 }
 
 #[test]
@@ -189,16 +205,12 @@ fn published_figures_are_hollow() {
     let record = exchange::import(&file).unwrap();
     let charts = drawn(&record);
     let means = charts.iter().find(|chart| chart.kind == "means").unwrap();
-    let dots = means.panels[0].marks.iter().filter_map(|mark| match mark {
-        Mark::Dot(dot) => Some((dot.fill, dot.reach)),
-        _ => None,
-    });
-    let dots: Vec<_> = dots.collect();
-    assert_eq!(dots.len(), 11);
-    assert!(
-        dots.iter()
-            .all(|dot| *dot == (keymark_report::charts::Fill::Hollow, None))
-    );
+    let dots = means.panels[0]
+        .marks
+        .iter()
+        .filter_map(Mark::try_as_dot_ref);
+    let dots: Vec<_> = dots.map(|dot| (dot.fill, dot.interval)).collect();
+    assert_eq!(dots, vec![(Fill::Hollow, None); 11]);
     assert_says(
         &means.summary,
         ["rsa4096 decrypt FST-01 gnupg: 8.22 s, published"],
@@ -218,8 +230,9 @@ fn too_little_is_no_picture() {
     let mut one = measured(case("rsa2048", StackName::RAW, 1), 900.0);
     one.blocks.truncate(1);
     one.blocks[0].samples.truncate(1);
-    let kinds = kinds(&figures(&record(vec![one])));
-    assert!(kinds.contains(&"means"), "{kinds:?}");
+    let record = record(vec![one]);
+    assert_eq!(charts(std::slice::from_ref(&record), Kind::Means).len(), 1);
+    assert_eq!(charts(&[record], Kind::Distributions).len(), 0);
 }
 
 #[test]
@@ -282,22 +295,14 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
         ..first.clone()
     };
     let mut both = [first.clone(), second];
-    pictures::tell_apart(&mut both);
-    let joined = pictures::joined(both.iter().flat_map(figures).collect());
-    let means = joined.iter().find_map(|figure| match &figure.plot {
-        Plot::Means { means, .. } => Some(means),
-        _ => None,
-    });
-    let devices: Vec<String> = means
-        .unwrap()
-        .iter()
-        .map(|mean| mean.of.device.to_string())
-        .collect();
+    pictures::distinguish(&mut both);
+    let joined = charts(&both, Kind::Means);
+    let names: Vec<&str> = dots(&joined[0]).into_iter().map(|(name, _)| name).collect();
     assert_eq!(
-        devices,
+        names,
         [
-            "software (20260101-000000-0002)",
-            "software (20260102-000000-0003)"
+            "rsa2048 sign software (20260101-000000-0002) raw",
+            "rsa2048 sign software (20260102-000000-0003) raw"
         ]
     );
     pictures::keep_cases(&mut first, "rsa2048 gnupg");
@@ -312,24 +317,16 @@ fn loads_of_several_runs_are_one_curve() {
         open.load.pacing = Pacing::Open(rate.parse().unwrap());
         record(vec![measured(open, 10_000.0)])
     };
-    let single = figures(&at("5/s"));
-    assert!(!kinds(&single).contains(&"load"), "a point is no curve");
+    assert_eq!(charts(&[at("5/s")], Kind::Load), [], "a point is no curve");
     let mut both = [at("20/s"), at("5/s")];
-    pictures::tell_apart(&mut both);
-    let joined = pictures::joined(both.iter().flat_map(figures).collect());
-    let curve = joined.iter().find_map(|figure| match &figure.plot {
-        Plot::ResponseTimes { curves, .. } => curves.first(),
-        _ => None,
-    });
-    let curve = curve.unwrap();
-    let loads: Vec<f64> = curve.points.iter().map(|point| point.load).collect();
-    assert_eq!(loads, [5.0, 20.0]);
-    assert!(
-        (curve.knee.unwrap() - 100.0).abs() < 1.0,
-        "{:?}",
-        curve.knee
-    );
-    assert!(kinds(&joined).contains(&"load"));
+    pictures::distinguish(&mut both);
+    let joined = charts(&both, Kind::Load);
+    let [chart] = joined.as_slice() else {
+        panic!("{joined:?}");
+    };
+    let loads: Vec<f64> = dots(chart).into_iter().map(|(_, load)| load).collect();
+    assert_eq!(loads[..2], [5.0, 20.0]);
+    assert_says(&chart.summary, ["the knee is at 100"]);
 }
 
 /// Workers of one key, then keys, then keys of which each is on several devices.
@@ -374,62 +371,58 @@ fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
     let record = default_plan();
     let document = Analysis::of(&record, &layers()).document(&record, &[]);
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
-    let figures = blocks.filter_map(|block| match block {
-        Block::Figure(figure) => Some(figure.clone()),
+    let pictures = blocks.filter_map(|block| match block {
+        Block::Picture(chart) => Some(chart.kind),
         Block::Table(_) | Block::Remark(_) => None,
     });
-    let figures: Vec<Figure> = figures.collect();
-    assert_eq!(
-        kinds(&figures),
-        ["layers", "means", "throughput", "security"]
-    );
-    assert!(figures.len() <= 6);
-    let first = &document.sections[0].blocks;
-    assert!(first.iter().any(
-        |block| matches!(block, Block::Figure(figure) if matches!(figure.plot, Plot::Layers { .. }))
-    ));
+    let kinds: Vec<&str> = pictures.collect();
+    assert_eq!(kinds, ["layers", "means", "throughput"]);
+    let mut first = document.sections[0].blocks.iter();
+    assert!(first.any(|block| matches!(block, Block::Picture(chart) if chart.kind == "layers")));
     let page = html::render(document, ReadIn::File).unwrap();
-    assert_eq!(page.matches("<figure>").count(), figures.len());
+    assert_eq!(page.matches("<figure>").count(), kinds.len());
 }
 
 /// One bar is one path: as long as the mean in the table, and none with a passphrase among those without.
 #[test]
 fn bars_of_parts_are_as_long_as_was_measured() {
     let record = default_plan();
-    let analysis = Analysis::of(&record, &layers());
-    let figures = analysis.figures(&record);
-    let stacks = figures.iter().find_map(|figure| match &figure.plot {
-        Plot::Layers { stacks, .. } => Some(stacks),
-        _ => None,
-    });
-    let stacks = stacks.unwrap();
-    assert_eq!(stacks.len(), 8);
-    for stack in stacks {
-        let row = analysis
-            .rows
+    let rows = Analysis::of(&record, &layers()).rows;
+    let chart = charts(&[record], Kind::Layers).remove(0);
+    assert!(
+        !chart.keys.iter().any(|part| part == "S2K"),
+        "{:?}",
+        chart.keys
+    );
+    let bars: Vec<_> = chart.panels[0]
+        .marks
+        .iter()
+        .filter_map(Mark::try_as_bar_ref)
+        .collect();
+    let mut whole = 0;
+    for (number, bar) in bars.iter().enumerate() {
+        let next = bars.get(number + 1);
+        if next.is_some_and(|next| next.y == bar.y) {
+            assert_eq!(bar.to, bars[number + 1].from);
+            continue;
+        }
+        let name = bar.about.case.as_deref().unwrap();
+        let row = rows
             .iter()
-            .find(|row| row.case.to_string() == stack.of.label);
-        assert_eq!(
-            stack.sum,
-            row.unwrap().mean().unwrap(),
-            "{}",
-            stack.of.label
-        );
-        let parts: f64 = stack.parts.iter().map(|part| part.time.0).sum();
-        assert!((parts - stack.sum.0).abs() < 1e-9, "{}", stack.of.label);
-        assert!(stack.parts.iter().all(|part| part.name != "S2K"));
+            .find(|row| row.case.to_string() == name)
+            .unwrap();
+        assert!((bar.to - row.mean().unwrap().0).abs() < 1e-9, "{name}");
+        whole += 1;
     }
+    assert_eq!(whole, 8);
 }
 
 /// What a title says is in the intervals, or it is not said.
 #[test]
 fn titles_say_what_is_seen() {
     let seen = |cases: Vec<CaseRecord>, kind: Kind| {
-        let record = record(cases);
-        let analysis = Analysis::of(&record, &layers());
-        let mut figures = analysis.figures(&record).into_iter();
-        let figure = figures.find(|figure| figure.kind() == kind).unwrap();
-        analysis.titled(&record, figure).title
+        let charts = charts(&[record(cases)], kind);
+        charts.last().unwrap().title.clone()
     };
     let own = |key: &str, stack, time| {
         let mut case = case(key, stack, 1);
@@ -449,12 +442,12 @@ fn titles_say_what_is_seen() {
     let quick = through("ed25519", 300.0, 6_000.0);
     assert_eq!(
         seen([slow.to_vec(), quick.to_vec()].concat(), Kind::Layers),
-        "with rsa4096 the key takes most of gpg's time, with ed25519 gpg itself"
+        "With rsa4096 the key takes most of gpg's time, with ed25519 gpg itself"
     );
     let neither = through("rsa4096", 13_000.0, 26_000.0);
     assert_eq!(
         seen(neither.to_vec(), Kind::Layers),
-        "where the time goes in GnuPG"
+        "Where the time goes in GnuPG"
     );
     let keys = |fast: f64| {
         vec![
@@ -468,6 +461,6 @@ fn titles_say_what_is_seen() {
     );
     assert_eq!(
         seen(keys(900.0), Kind::Means),
-        "mean time of an operation, with its 95 % interval"
+        "Mean time of an operation, with its 95 % interval"
     );
 }

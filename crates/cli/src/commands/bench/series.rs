@@ -53,7 +53,6 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     let this = series.this.side("this keymark");
     // It may have ended before there was anything to show.
     if !this.runs.is_empty() {
-        let shown = &arguments.run.shown;
         match series.other.as_ref().map(|other| {
             let program = other.program.path.display().to_string();
             other.side(&program)

@@ -18,11 +18,8 @@ use keymark_bench::stop::Stopped;
 use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError};
 
 use super::*;
-use crate::analysis::figures::dot;
-use crate::analysis::{Bounds, Row, Scaling};
+use crate::analysis::{Bounds, Scaling};
 use crate::charts::Axis;
-use crate::document::Plot;
-use crate::pictures::chart;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 
@@ -614,13 +611,7 @@ fn servers_under_one_load_are_drawn_by_their_rates() {
         served("nistp256", "x25519", None, 200, 100_000),
         arriving,
     ]);
-    let figure = Analysis::of(&run, &[]).picture(&run).unwrap();
-    let Plot::Rates { rates } = &figure.plot else {
-        panic!("{:?}", figure.kind());
-    };
-    let drawn = rates.iter().map(|rate| rate.algorithm.to_string());
-    assert_eq!(Vec::from_iter(drawn), ["rsa2048", "nistp256"]);
-    let chart = chart(&figure).unwrap();
+    let chart = Analysis::of(&run, &[]).picture(&run).unwrap();
     assert!(
         chart
             .summary
@@ -884,18 +875,10 @@ fn a_picture_has_no_title_of_keys_that_it_does_not_show() {
         took(here("rsa4096", RAW), 900),
     ]);
     let analysis = Analysis::of(&run, &[]);
-    let title = |means| {
-        let tolerance = Seconds(2.0);
-        title_of(
-            &analysis,
-            &run,
-            &Plot::Means { tolerance, means }.titled(""),
-        )
-    };
-    let drawn = |row: &Row| dot(&row.case, row.summary.as_ref().unwrap().mean);
+    let drawn: Vec<_> = analysis.rows.iter().map(|row| row.id).collect();
     assert_eq!(
-        title(analysis.rows.iter().map(drawn).collect()).as_deref(),
+        keys::title(&analysis, &drawn).as_deref(),
         Some("rsa2048 is the fastest key to decrypt in OpenSSL")
     );
-    assert_eq!(title(Vec::new()), None);
+    assert_eq!(keys::title(&analysis, &[]), None);
 }

@@ -281,8 +281,8 @@ const BETWEEN: f64 = 16.0;
 /// Entries in lines of so much room.
 pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
     // Lines that have their name beside them need no entry.
-    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    let named = marks
+    let named = chart
+        .marks()
         .filter_map(Mark::try_as_line_ref)
         .filter(|line| line.label.is_some());
     let named: BTreeSet<usize> = named.map(|line| line.series).collect();
@@ -319,9 +319,9 @@ pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
 
 impl Canvas<'_> {
     pub(super) fn legend(&mut self) {
-        let mut marks = self.chart.panels.iter().flat_map(|panel| &panel.marks);
+        let mut marks = self.chart.marks();
         let lines = marks.clone().any(|mark| mark.try_as_line_ref().is_some());
-        let bars = marks.any(|mark| matches!(mark, Mark::Bar(_) | Mark::Column(_)));
+        let bars = marks.any(|mark| mark.try_as_bar_ref().is_some());
         // Where all figures were had alike, series show it.
         let alike = match self.chart.fills.as_slice() {
             [(only, _)] => *only,

@@ -8,10 +8,8 @@ use askama::Template;
 use itertools::Itertools;
 
 use crate::charts::svg::{self, Breadth};
-use crate::charts::{Theme, light_and_dark};
-use crate::pictures;
-use crate::visible::sentence;
-use crate::{Align, Cell, Figure, Priority, Table};
+use crate::charts::{Chart, Theme, light_and_dark};
+use crate::{Align, Cell, Priority, Table};
 
 /// What a section without a heading shows.
 pub(super) const EVERY: &str = "every case";
@@ -97,15 +95,12 @@ impl Placed {
         .render()
     }
 
-    /// The picture, or that there is too little for one.
-    pub(super) fn picture(&mut self, figure: &Figure) -> String {
-        let Some(chart) = pictures::chart(figure) else {
-            return format!("<p class=\"note\">{}</p>", sentence(pictures::NOT_ENOUGH));
-        };
+    /// Draws a picture for wide and for narrow windows.
+    pub(super) fn picture(&mut self, chart: &Chart) -> String {
         // Nothing in it is text that has not been escaped.
         let forms = [(Breadth::Page, "wide"), (Breadth::Narrow, "narrow")];
         let forms = forms.map(|(breadth, class)| {
-            let drawn = svg::draw_within(&chart, Theme::Light, breadth, &mut self.used);
+            let drawn = svg::draw_within(chart, Theme::Light, breadth, &mut self.used);
             format!("<div class=\"{class}\">{drawn}</div>")
         });
         format!("<figure>{}</figure>", forms.concat())

@@ -108,7 +108,6 @@ struct Written {
 /// Of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
 pub const LIMITS: Limits = Limits {
     rows: 2_000,
-    in_figure: 1_000,
     warnings: 1_000,
 };
 
@@ -168,7 +167,7 @@ impl Written {
                     tables.push(placed.table(table, whole)?);
                 }
                 Block::Remark(remark) => said.push(remark.text.clone()),
-                Block::Figure(figure) => pictures.push(placed.picture(figure)),
+                Block::Picture(chart) => pictures.push(placed.picture(chart)),
             }
         }
         let folded = match section.depth {

@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
         }
     }
     if let Some(file) = &arguments.plot {
-        let charts = pictures::charts(std::slice::from_mut(&mut record), Some(Kind::Predictions))?;
+        let charts = pictures::charts(std::slice::from_mut(&mut record), Some(Kind::Means))?;
         pictures::write(&charts, file, Theme::Light)?;
     }
     let saved = frame::keep(&record, archive);

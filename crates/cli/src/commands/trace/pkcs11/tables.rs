@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use itertools::Itertools;
 use keymark_report::units::{self, counted};
-use keymark_report::{Block, Cell, Column, Remark, RemarkKind, grouped};
+use keymark_report::{Block, Cell, Column, Remark, RemarkKind, TableOf, grouped};
 use keymark_shim_protocol::pkcs11::trace::{CallTimes, Calls, TracedThread, together};
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stats::Ratio;
