@@ -1,6 +1,6 @@
-//! What becomes of runs: the [`archive`] keeps them, [`exchange`] carries them elsewhere and back,
-//! [`analysis`] and [`compare`] say what they show as a [`document`], and [`render`] writes that down for
-//! people; [`pictures`] makes charts of its figures. Programs read [`table`]s.
+//! Reports of runs: the [`archive`] keeps runs, [`exchange`] carries them elsewhere and back, [`analysis`] and
+//! [`compare`] make a [`document`] of them, [`pictures`] draw them, and [`render`] writes that for people. Programs
+//! read [`table`]s.
 
 pub mod analysis;
 pub mod answers;

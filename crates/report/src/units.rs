@@ -15,7 +15,7 @@ pub enum Unit {
     PerSecond,
     /// A quotient: `1.23`.
     Ratio,
-    /// How many times as much: `×1.23`.
+    /// A factor: `×1.23`.
     Times,
     /// A share of a whole that is 1: `50 %`.
     Share,
@@ -65,7 +65,7 @@ pub fn duration(time: Seconds) -> String {
     rounded_duration(time, Digits::Three)
 }
 
-/// The same of the time that a program took.
+/// Writes the time that a program took.
 pub fn time(time: Duration) -> String {
     duration(Seconds(time.as_secs_f64()))
 }
@@ -82,9 +82,9 @@ pub(crate) fn rounded_duration(time: Seconds, worth: Digits) -> String {
 /// Significant digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Digits {
-    /// Of what is known to a few per cent.
+    /// Digits of a figure that is known to a few per cent.
     Two,
-    /// Of what is known better.
+    /// Digits of a figure that is known better.
     Three,
 }
 
@@ -99,7 +99,7 @@ pub(crate) enum Bare {
 
 /// A figure known to no better than this share is marked.
 const HARDLY: f64 = 0.1;
-/// One known to this share is worth a third digit.
+/// Share of doubt up to which a third digit counts.
 const WELL: f64 = 0.02;
 
 /// A value with its bounds, if it has any; a side without one is left open.
@@ -221,7 +221,7 @@ fn digits(number: f64) -> String {
     rounded(number, Digits::Three)
 }
 
-/// With zeros in place of all digits but the first two.
+/// Replaces all digits but the first two by zeros.
 pub(crate) fn two_digits(number: f64) -> f64 {
     let unit = 10_f64.powf(number.abs().log10().floor() - 1.0);
     if unit > 0.0 {
@@ -231,7 +231,7 @@ pub(crate) fn two_digits(number: f64) -> f64 {
     }
 }
 
-/// So many significant digits, and never fewer than the whole number has.
+/// Writes that many significant digits, and never fewer than the whole number has.
 fn rounded(number: f64, worth: Digits) -> String {
     let decimals = match (worth, number.abs()) {
         (Digits::Three, n) if n >= 99.95 => 0,

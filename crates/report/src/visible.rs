@@ -17,14 +17,14 @@ pub fn write_json(value: &impl Serialize, to: impl io::Write) -> serde_json::Res
     value.serialize(&mut serde_json::Serializer::with_formatter(to, Visible))
 }
 
-/// The same, as text.
+/// Returns JSON in which everything unseen is escaped.
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = Vec::new();
     write_json(value, &mut text)?;
     String::from_utf8(text).map_err(<serde_json::Error as serde::ser::Error>::custom)
 }
 
-/// As [`CompactFormatter`], which leaves control characters above ASCII as they are.
+/// Formatter like [`CompactFormatter`] that also escapes unseen characters above ASCII.
 struct Visible;
 
 impl Formatter for Visible {
@@ -45,7 +45,7 @@ impl Formatter for Visible {
     }
 }
 
-/// With a capital letter at the beginning, and a point at the end.
+/// Makes a sentence: a capital letter at the beginning, a point at the end.
 pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
@@ -64,10 +64,10 @@ pub fn no_formula(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands behind a number in a sentence, and on the same line.
+/// Units that stay on the line of their number.
 const UNITS: [&str; 6] = ["s", "ms", "µs", "ns", "%", "MHz"];
 
-/// As many words a line as fit, which are told apart so.
+/// Breaks a text into lines of as many words as fit.
 pub(crate) fn wrapped(
     text: &str,
     limit: usize,

@@ -26,7 +26,7 @@ use itertools::Itertools;
 use keymark_bench::{AlgorithmChoice, Baseline, StackName, UnknownAlgorithm};
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
-use keymark_report::pictures::Kind;
+use keymark_report::pictures::PictureKind;
 use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
@@ -237,7 +237,7 @@ pub struct ShowArguments {
         conflicts_with = "json",
         help_heading = "Output"
     )]
-    pub plot: Option<Option<Kind>>,
+    pub plot: Option<Option<PictureKind>>,
     /// How the run is shown
     #[command(flatten)]
     pub shown: ShownArguments,

@@ -1,10 +1,10 @@
-//! What a device does, in words.
+//! Abilities of a device, in words.
 
 use itertools::Itertools;
 use keymark_bench::store::Capability;
 use keymark_bench::{Assumed, Operation, StoreIdentity, StoreKind};
 
-/// What a twin can be asked for, in the order of a card's slots.
+/// Operations of a twin, in the order of a card's slots.
 const OF_TWINS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
 
 /// An operation of a twin, and the algorithms that it has for it; those of assumed times stand last.
@@ -34,14 +34,14 @@ pub(crate) fn of_twin(
     by_operation.to_vec()
 }
 
-/// None of none.
+/// Names of the algorithms; none without one.
 fn names(capabilities: &[Capability]) -> Option<String> {
     let names = capabilities.iter();
     let names = names.map(|capability| capability.algorithm).join(" ");
     Some(names).filter(|names| !names.is_empty())
 }
 
-/// What the user of a twin has to know before it refuses something.
+/// Returns the limits of a twin.
 #[cfg(feature = "tokens")]
 pub(crate) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> Option<String> {
     if identity.provenance != keymark_bench::case::Provenance::Twin {

@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::observers::print_json;
 use crate::output;
 
-/// What the archive knows of the machine, if sides need that.
+/// Returns the spread of runs on this machine, if sides need it.
 pub(crate) fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
     let few = sides
         .iter()
@@ -59,7 +59,7 @@ pub(crate) fn print(comparison: &Comparison, means: &[GeometricMean], json: bool
     }
 }
 
-/// One object a pair, and one a geometric mean.
+/// Prints an object for each pair and each geometric mean.
 fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
     for pair in &comparison.pairs {
         print_json(&flat(comparison, pair));

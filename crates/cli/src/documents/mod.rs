@@ -1,4 +1,4 @@
-//! What there is to say about records, whichever command says it: documents, pictures, comparisons, reports.
+//! Documents, pictures, comparisons and reports of records, for all commands.
 
 pub(crate) mod abilities;
 pub(crate) mod comparison;
@@ -21,8 +21,7 @@ use crate::args::ShownArguments;
 use crate::observers::print_json;
 use crate::output;
 
-/// With what each family of stacks knows of its layers, of what its rates are compared with, and of the tokens that its
-/// operations wait for.
+/// Analyses a record with the layers, comparisons and tokens of each family of stacks.
 pub(crate) fn analysis(record: &Record) -> Analysis {
     let analysis = Analysis::of(record, &registry::layers());
     let analysis = analysis.compared(record, registry::comparisons());
@@ -67,7 +66,7 @@ pub(crate) fn print_answers(record: &Record) {
     print_json(&json!({ "answers": answers(&analysis(record), record) }));
 }
 
-/// Whether a record from elsewhere says of its cases only what their stacks know.
+/// Checks that the stacks of a record from elsewhere know its cases.
 pub(crate) fn check(record: &Record) -> Result<(), String> {
     let mut cases = record.plan.cases.iter();
     cases.try_for_each(|case| {
@@ -76,7 +75,7 @@ pub(crate) fn check(record: &Record) -> Result<(), String> {
     })
 }
 
-/// What is said of a record that was taken in.
+/// Returns the message about an imported record.
 pub(crate) fn imported(record: &Record) -> String {
     let cases = counted(record.cases.len(), "case");
     format!("imported {} with {cases}", excerpt(&record.id.0))

@@ -9,7 +9,7 @@ use keymark_report::analysis::Analysis;
 use keymark_report::answers::{Statement, answers};
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
-use keymark_report::pictures::{self, Kind, NOT_ENOUGH, Run};
+use keymark_report::pictures::{self, AnalyzedRun, NOT_ENOUGH, PictureKind};
 use keymark_report::render::Width;
 use keymark_stores::places::program;
 
@@ -20,18 +20,21 @@ use crate::{file, output};
 /// Columns of a picture where nobody says how wide the terminal is.
 const COLUMNS: usize = 100;
 
-/// On fewer columns a picture says less than its table.
+/// Columns below which a picture says less than its table.
 const ENOUGH: usize = 72;
 /// More lines than these leave a screen no room for anything else.
 const LINES: usize = 30;
 
 /// Draws the pictures of that kind, or of the one that shows what the answer is about.
-pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec<Chart>, Failure> {
+pub(crate) fn charts(
+    records: &mut [Record],
+    wanted: Option<PictureKind>,
+) -> Result<Vec<Chart>, Failure> {
     pictures::distinguish(records);
     let analyses: Vec<Analysis> = records.iter().map(super::analysis).collect();
     let runs = records.iter().zip(&analyses);
-    let runs: Vec<Run<'_>> = runs
-        .map(|(record, analysis)| Run { record, analysis })
+    let runs: Vec<AnalyzedRun<'_>> = runs
+        .map(|(record, analysis)| AnalyzedRun { record, analysis })
         .collect();
     let answers = runs
         .iter()
@@ -51,8 +54,8 @@ pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec
 }
 
 /// Names the kinds that there are instead.
-fn without(runs: &[Run<'_>], kind: Kind) -> String {
-    let others = Kind::ALL
+fn without(runs: &[AnalyzedRun<'_>], kind: PictureKind) -> String {
+    let others = PictureKind::ALL
         .iter()
         .filter(|kind| !pictures::charts(runs, **kind).is_empty());
     let others: Vec<&str> = others.map(|kind| kind.word()).collect();
@@ -118,8 +121,8 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}.{ending}"))
 }
 
-/// The same on the terminal.
-pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Failure> {
+/// Prints pictures on the terminal.
+pub(crate) fn print(records: &mut [Record], kind: Option<PictureKind>) -> Result<(), Failure> {
     let columns = match output::room() {
         Width::Columns(columns) => usize::from(columns),
         Width::Unlimited => COLUMNS,
@@ -131,13 +134,13 @@ pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Fa
     Ok(())
 }
 
-/// What stands below a run's answer, if somebody looks at it with room for a picture.
+/// Returns the picture below a run's answer, on a terminal with room for it.
 pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
     let drawn = small(|| analysis.picture(record))?;
     (drawn.lines().count() <= LINES).then_some(drawn)
 }
 
-/// On a terminal on which somebody looks at it.
+/// Draws on a terminal that somebody looks at.
 fn small(chart: impl FnOnce() -> Option<Chart>) -> Option<String> {
     let columns = output::looked_at().filter(|columns| *columns >= ENOUGH)?;
     let signs = signs(|name| std::env::var(name).ok());

@@ -12,7 +12,7 @@ use keymark_stats::Seconds;
 use crate::exit::Failure;
 use crate::output;
 
-/// Those that come with keymark, as records; loads and ratios are none.
+/// Returns keymark's own figures as records; loads and ratios are none.
 pub(crate) fn records<'s>(
     shipped: impl IntoIterator<Item = &'s Shipped>,
 ) -> Result<Vec<Record>, Failure> {
@@ -31,7 +31,7 @@ pub(crate) fn print_tables(shipped: &[Shipped]) {
     }
 }
 
-/// Those of a run's twins; they are of gpg processes.
+/// Returns the figures of a run's twins; they are of gpg processes.
 pub(crate) fn figures(record: &Record) -> Vec<PublishedFigure> {
     let twins: BTreeSet<&DeviceName> = record
         .cases

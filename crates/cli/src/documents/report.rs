@@ -21,7 +21,7 @@ use crate::{file, rerun};
 /// The directory of reports beside the archive.
 const REPORTS: &str = "reports";
 
-/// So much of a page holds its mark.
+/// Octets of a page that hold its mark.
 const BEGINNING: u64 = 512;
 
 /// The report of a run that has just been saved, beside its archive.
@@ -113,7 +113,7 @@ pub(crate) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure>
     Ok(file::replace(path, text.as_bytes()).map_err(failed)?)
 }
 
-/// Whether something is there that is no page of keymark's.
+/// Tells if a file there is no page of keymark's.
 fn is_foreign(path: &Path) -> std::io::Result<bool> {
     let mut beginning = Vec::new();
     // A pipe or a device has nothing that could be lost, and reading may never end.

@@ -13,7 +13,6 @@ pub struct Chart {
     /// The title and the figures in sentences, for readers who do not see the picture.
     pub summary: String,
     pub x: Scale,
-    /// From top to bottom.
     pub panels: Vec<Panel>,
     /// Names of the series by their number, which gives color and shape; empty if a number is not used.
     pub keys: Vec<String>,
@@ -33,7 +32,7 @@ impl Chart {
 /// Marks over an axis of y.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
-    /// What it shows, if the chart has several.
+    /// Name of the panel, if the chart has several.
     pub heading: Option<String>,
     pub y: Axis,
     /// Height in pixels over a scale; rows take what they need.
@@ -134,9 +133,9 @@ pub struct Group {
 /// Text beside a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RowText {
-    /// On the left.
+    /// Text on the left.
     pub label: String,
-    /// On the right: the figure.
+    /// Figure on the right.
     pub value: String,
 }
 
@@ -146,7 +145,7 @@ pub struct RowText {
 pub enum Mark {
     Dot(Dot),
     Bar(Bar),
-    Line(Line),
+    Line(Polyline),
     Rule(Rule),
 }
 
@@ -185,7 +184,7 @@ pub struct Bar {
 
 /// A line through points, from left to right.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Line {
+pub struct Polyline {
     pub points: Vec<(f64, f64)>,
     pub path: Path,
     pub series: usize,

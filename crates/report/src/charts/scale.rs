@@ -1,4 +1,4 @@
-//! Where values are on an axis, where ticks stand, and how values are written.
+//! Places of values on an axis, places of ticks, and values as text.
 
 use itertools::Itertools;
 
@@ -74,7 +74,7 @@ const fn placed(scale: &Scale, (low, high): (f64, f64), (from, to): (f64, f64)) 
     }
 }
 
-/// From where to where a scale goes that shows these figures, and ends of intervals.
+/// Ends of a scale that shows these figures and bounds.
 fn domain(
     scale: &Scale,
     figures: impl Iterator<Item = f64>,
@@ -166,7 +166,7 @@ fn rounded_up(value: f64) -> f64 {
 }
 
 impl Placed {
-    /// Where a value is; at the end of the axis if it is beyond. None of what has no place.
+    /// Returns the place of a value, or the end of the axis beyond which it is; none for a value without a place.
     pub(crate) fn at(&self, value: f64) -> Option<f64> {
         let part = match self.spacing {
             Spacing::Linear | Spacing::FromZero if value.is_finite() => {
@@ -182,7 +182,7 @@ impl Placed {
         place.is_finite().then_some(place)
     }
 
-    /// Whether a value is on the axis, and not beyond one of its ends.
+    /// Tells if a value is on the axis, and not beyond one of its ends.
     pub(crate) fn holds(&self, value: f64) -> bool {
         let slack = (self.high - self.low).abs() * 1e-9;
         value >= self.low - slack && value <= self.high + slack
@@ -309,7 +309,7 @@ fn seconds(value: f64, step: f64) -> String {
     format!("{} {unit}", large(value / divisor, step / divisor))
 }
 
-/// With `k` and `M` for thousands and millions.
+/// Writes thousands with `k` and millions with `M`.
 fn large(value: f64, step: f64) -> String {
     match value.abs() {
         size if (1e6..1e9).contains(&size) => format!("{}M", plain(value / 1e6, step / 1e6)),
@@ -318,7 +318,7 @@ fn large(value: f64, step: f64) -> String {
     }
 }
 
-/// With as many decimals as a step needs, and no zeros at the end of them.
+/// Writes as many decimals as a step needs, without zeros at their end.
 fn plain(value: f64, step: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {

@@ -2,7 +2,7 @@
 
 use super::{Block, Document, Remark, RemarkKind};
 
-/// How much of a document is shown.
+/// Size of a document that a browser shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Rows of all tables together.
@@ -12,7 +12,7 @@ pub struct Limits {
 }
 
 impl Document {
-    /// With no more than that. Tables that are too long share what there is.
+    /// Leaves out rows and warnings beyond the limits. Tables that are too long share the rows.
     pub fn capped(mut self, limits: Limits) -> Self {
         let each = Limits {
             rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
@@ -28,7 +28,7 @@ impl Document {
     }
 }
 
-/// So many each may have that all together have no more than the limit, where one each is within it.
+/// Rows of each table so that all tables together are within the limit.
 fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
     let mut sizes: Vec<usize> = sizes.collect();
     sizes.sort_unstable();

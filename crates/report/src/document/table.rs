@@ -13,7 +13,7 @@ use crate::units::Unit;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
     pub columns: Vec<Column>,
-    /// One value for each column.
+    /// Cells of each row, one for each column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -26,7 +26,7 @@ impl Table {
         self.rows.iter().filter_map(move |row| row.get(column))
     }
 
-    /// Whether all rows have the same value in a column.
+    /// Tells if all rows have the same value in a column.
     pub fn is_uniform(&self, column: usize) -> bool {
         let mut cells = self.cells(column);
         let first = cells.next();
@@ -207,18 +207,18 @@ pub enum Align {
     Right,
 }
 
-/// When a narrow terminal leaves a column out.
+/// Order in which a narrow terminal leaves columns out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// Before columns of a higher rank.
+    /// Left out before columns of a higher rank.
     Rank(u8),
-    /// Only if all rows agree; a line above the table then has the value.
+    /// Left out if all rows agree; a line above the table then has the value.
     Name,
     /// Never.
     Always,
 }
 
-/// One value.
+/// Value of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub enum Cell {
@@ -243,7 +243,7 @@ impl Cell {
         share.into().in_unit(Unit::Share)
     }
 
-    /// How many times as much.
+    /// A factor.
     pub fn gain(gain: impl Into<Number>) -> Self {
         gain.into().in_unit(Unit::Times)
     }
@@ -290,7 +290,7 @@ impl Number {
     }
 }
 
-/// How much of a figure is written.
+/// Digits of a figure as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -298,7 +298,7 @@ pub enum Form {
     Full,
     /// The digits that are known, and the interval's width if that is large.
     Brief,
-    /// As in brief, in brackets: a figure that was not measured among others that were.
+    /// Brief and in brackets: a figure that was not measured among others that were.
     Bracketed,
     /// An upper bound alone.
     AtMost,
@@ -366,7 +366,7 @@ cells! {
     Duration => |time: Duration| Seconds(time.as_secs_f64()).into(),
 }
 
-/// Whether something holds.
+/// Answer to a yes-or-no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 pub enum Answer {
     #[strum(to_string = "yes")]

@@ -5,7 +5,9 @@ use keymark_bench::{Part, Parts, Provenance};
 use keymark_stats::Seconds;
 
 use super::names::{Hues, apart, left_out};
-use super::{COMPARABLE, Kind, ROWS, Run, about, capital, drawable, fill, framed, is_drawn};
+use super::{
+    AnalyzedRun, COMPARABLE, PictureKind, ROWS, about, capital, drawable, fill, framed, is_drawn,
+};
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path, Row};
 use crate::answers::layers;
 use crate::charts::{Bar, Chart, Group, Mark, Panel, RowText, Scale, Spacing};
@@ -39,7 +41,7 @@ pub(crate) const PARTS: [(&str, &str, WhichParts); 2] = [
     ),
 ];
 
-/// One operation, from the first part to the last.
+/// Operation with its parts from the first to the last.
 struct Stack {
     label: String,
     provenance: Provenance,
@@ -47,7 +49,7 @@ struct Stack {
     whole: f64,
 }
 
-pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
+pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let families = runs.iter().flat_map(|run| &run.analysis.breakdowns);
     let families = grouped(families, |family| family.layers.family);
     let of_families = families.iter().filter_map(|(_, of)| match of.as_slice() {
@@ -64,8 +66,8 @@ pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
     of_families.chain(of_parts).collect()
 }
 
-/// Whether a family has that many bars whose lengths can be compared.
-pub(super) fn comparable(runs: &[Run<'_>], least: usize) -> bool {
+/// Tells if a family has that many bars whose lengths can be compared.
+pub(super) fn comparable(runs: &[AnalyzedRun<'_>], least: usize) -> bool {
     let mut families = runs.iter().flat_map(|run| &run.analysis.breakdowns);
     families.any(|family| {
         let (stacks, _) = stacks(&[family]);
@@ -221,7 +223,7 @@ fn draw(title: &str, stacks: &[Stack], notes: &[String]) -> Option<Chart> {
         panels: vec![Panel::rows(vec![group], marks)],
         keys: names.keys(),
         notes,
-        ..framed(Kind::Layers, title, parts, ROWS, scale)
+        ..framed(PictureKind::Layers, title, parts, ROWS, scale)
     })
 }
 

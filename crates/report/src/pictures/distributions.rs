@@ -1,10 +1,10 @@
-//! How often each duration of a case came, with its median and its 99th percentile: a picture for each case.
+//! Number of operations by duration, with the median and the 99th percentile: a picture for each case.
 
 use itertools::Itertools;
 use keymark_bench::Record;
 use keymark_stats::{Sorted, Summary, Warning};
 
-use super::{Kind, Run, about, fill, framed, named, span};
+use super::{AnalyzedRun, PictureKind, about, fill, framed, named, span};
 use crate::analysis::Row;
 use crate::charts::{Along, Bar, Chart, Mark, Panel, Rule, Scale, Spacing};
 use crate::units::{self, Unit};
@@ -17,7 +17,7 @@ const ENDS: f64 = 0.005;
 const CASES: usize = 6;
 
 /// Draws the first cases, those with several groups of durations before the others.
-pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
+pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let rows = runs.iter().flat_map(|run| run.rows());
     let rows = rows.sorted_by_key(|(_, row)| !has_steps(row));
     rows.filter_map(|(record, row)| draw(record, row))
@@ -26,7 +26,7 @@ pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
 }
 
 /// Draws the cases with several groups of durations.
-pub(crate) fn stepped(run: Run<'_>) -> impl Iterator<Item = Chart> {
+pub(crate) fn stepped(run: AnalyzedRun<'_>) -> impl Iterator<Item = Chart> {
     let rows = run.rows().filter(|(_, row)| has_steps(row));
     rows.filter_map(|(record, row)| draw(record, row))
         .take(CASES)
@@ -77,11 +77,11 @@ fn draw(record: &Record, row: &Row) -> Option<Chart> {
     let title = format!("how often each duration came: {label}");
     Some(Chart {
         panels: vec![Panel::over(y, 200.0, marks)],
-        ..framed(Kind::Distributions, &title, parts, 1, x)
+        ..framed(PictureKind::Distributions, &title, parts, 1, x)
     })
 }
 
-/// Where each bin begins and ends, and its number of durations.
+/// Ends of each bin, and its number of durations.
 fn bins(durations: &[u64], low: f64, high: f64) -> Vec<(Seconds, Seconds, usize)> {
     let edge = |number: u32| low + (high - low) * f64::from(number) / f64::from(BINS);
     // The last bin holds its end.

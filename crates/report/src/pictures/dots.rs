@@ -11,7 +11,9 @@ use keymark_bench::{Case, CaseId, Pacing};
 use keymark_stats::{Estimate, Quantity, Seconds};
 
 use super::names::{Hues, left_out};
-use super::{CURVES, Kind, ROWS, Run, about, drawable, fill, framed, interval, is_drawn};
+use super::{
+    AnalyzedRun, CURVES, PictureKind, ROWS, about, drawable, fill, framed, interval, is_drawn,
+};
 use crate::analysis::Row;
 use crate::answers::{devices, keys};
 use crate::charts::{Along, Chart, Dot, Group, Mark, Panel, RowText, Rule, Scale, Spacing};
@@ -54,7 +56,7 @@ impl DotRow {
     }
 }
 
-pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
+pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let rows = || runs.iter().flat_map(|run| &run.analysis.rows);
     let tolerance = runs
         .first()
@@ -151,7 +153,7 @@ fn draw(title: &str, what: &str, unit: Unit, rows: &[DotRow], bounds: bool) -> O
         keys: names.keys(),
         notes: left_out(rows.len(), all, "figures").into_iter().collect(),
         ..framed(
-            Kind::Means,
+            PictureKind::Means,
             title,
             parts,
             SAID,

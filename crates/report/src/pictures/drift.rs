@@ -5,9 +5,9 @@ use keymark_bench::{CaseRecord, Outcome, Record};
 use keymark_stats::{Drift, Ratio, Seconds};
 
 use super::names::left_out;
-use super::{Kind, Run, about, fill, framed, is_drawn, line, named, span};
+use super::{AnalyzedRun, PictureKind, about, fill, framed, is_drawn, line, named, span};
 use crate::analysis::Row;
-use crate::charts::{Along, Chart, Dot, Fill, Line, Mark, Panel, Path, Rule, Scale, Spacing};
+use crate::charts::{Along, Chart, Dot, Fill, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
 use crate::units::{self, Unit, counted};
 use crate::visible::visible;
 
@@ -30,16 +30,16 @@ struct Timeline<'r> {
 }
 
 /// Draws the first cases of all runs.
-pub(super) fn chart(runs: &[Run<'_>]) -> Option<Chart> {
+pub(super) fn chart(runs: &[AnalyzedRun<'_>]) -> Option<Chart> {
     draw(runs, |_| true)
 }
 
 /// Draws the cases of a run whose durations drifted.
-pub(crate) fn drifted(run: Run<'_>) -> Option<Chart> {
+pub(crate) fn drifted(run: AnalyzedRun<'_>) -> Option<Chart> {
     draw(&[run], Row::has_drifted)
 }
 
-fn draw(runs: &[Run<'_>], wanted: fn(&Row) -> bool) -> Option<Chart> {
+fn draw(runs: &[AnalyzedRun<'_>], wanted: fn(&Row) -> bool) -> Option<Chart> {
     let rows = || runs.iter().flat_map(|run| run.rows());
     let shown = rows().filter(|(_, row)| wanted(row));
     let shown = shown.sorted_by_cached_key(|(_, row)| !row.has_drifted());
@@ -79,7 +79,7 @@ fn draw(runs: &[Run<'_>], wanted: fn(&Row) -> bool) -> Option<Chart> {
     Some(Chart {
         panels,
         notes,
-        ..framed(Kind::Samples, &title, parts, CASES, x)
+        ..framed(PictureKind::Samples, &title, parts, CASES, x)
     })
 }
 
@@ -161,7 +161,7 @@ fn panel(one: &Timeline<'_>) -> Panel {
         })
     });
     let trend = trend(one).map(|trend| {
-        Mark::Line(Line {
+        Mark::Line(Polyline {
             path: Path::Fitted,
             about: about(&label, words(one.row)),
             ..line(&label, shade, 1, trend)

@@ -7,10 +7,12 @@ use keymark_bench::{Case, Load, Pacing, Provenance, Rate, Record};
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use super::names::{apart, left_out};
-use super::{CURVES, Kind, Run, about, drawable, fill, framed, interval, is_drawn, line};
+use super::{
+    AnalyzedRun, CURVES, PictureKind, about, drawable, fill, framed, interval, is_drawn, line,
+};
 use crate::analysis::Row;
 use crate::analysis::latencies::service;
-use crate::charts::{Along, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing};
+use crate::charts::{Along, Chart, Dot, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
 use crate::grouped;
 use crate::units::{self, Unit};
 use crate::visible::visible;
@@ -21,7 +23,7 @@ const KNEE: f64 = 0.95;
 
 const RESPONSE: &str = "mean, and 99th percentile (broken lines)";
 
-/// What a load counts.
+/// Unit of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadUnit {
     /// Users or workers, each of whom waits for an answer.
@@ -36,7 +38,7 @@ pub struct LoadCurve {
     /// Name of the case without its load.
     pub label: String,
     pub provenance: Provenance,
-    /// By rising load.
+    /// Points by rising load.
     pub points: Vec<LoadPoint>,
     /// Load above which more only waits.
     pub knee: Option<f64>,
@@ -58,7 +60,7 @@ pub struct LoadPoint {
 }
 
 /// Users and arrivals apart.
-pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
+pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let pictures = [LoadUnit::Users, LoadUnit::Arrivals]
         .into_iter()
         .filter_map(|unit| {
@@ -74,7 +76,7 @@ pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
 }
 
 /// The most loads that a case was measured at.
-pub(super) fn most_loads(runs: &[Run<'_>]) -> usize {
+pub(super) fn most_loads(runs: &[AnalyzedRun<'_>]) -> usize {
     let units = [LoadUnit::Users, LoadUnit::Arrivals].into_iter();
     let loads = units
         .flat_map(|unit| curves(runs, unit))
@@ -82,7 +84,7 @@ pub(super) fn most_loads(runs: &[Run<'_>]) -> usize {
     loads.max().unwrap_or(0)
 }
 
-fn curves(runs: &[Run<'_>], unit: LoadUnit) -> Vec<LoadCurve> {
+fn curves(runs: &[AnalyzedRun<'_>], unit: LoadUnit) -> Vec<LoadCurve> {
     let rows = runs.iter().flat_map(|run| run.rows());
     let rows = rows.filter(|(_, row)| row.case.replica == 0);
     let loaded = rows.filter_map(|(record, row)| Some((load(row, unit)?, record, row)));
@@ -93,7 +95,7 @@ fn curves(runs: &[Run<'_>], unit: LoadUnit) -> Vec<LoadCurve> {
         .collect()
 }
 
-/// How hard a case is loaded, if that is counted so.
+/// Load of a case, if it is counted in that unit.
 fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
     let (counted, load) = match row.case.load.pacing {
         Pacing::Open(rate) => (LoadUnit::Arrivals, rate.per_second()),
@@ -238,7 +240,7 @@ pub fn of_curves(title: &str, unit: LoadUnit, curves: &[LoadCurve]) -> Option<Ch
         panels,
         keys: if names.len() > 1 { names } else { Vec::new() },
         notes: notes(&shown, all),
-        ..framed(Kind::Load, title, parts, CURVES, x)
+        ..framed(PictureKind::Load, title, parts, CURVES, x)
     })
 }
 
@@ -278,7 +280,7 @@ fn times(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
     });
     let means = points.clone().map(|point| (point.load, point.mean.value.0));
     let lines = [
-        Line {
+        Polyline {
             path: Path::Fitted,
             ..line(
                 &format!("{}: 99th percentile", curve.label),
@@ -287,7 +289,7 @@ fn times(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
                 high,
             )
         },
-        Line {
+        Polyline {
             label: Some(name.to_owned()),
             ..line(&format!("{}: mean", curve.label), shade, series, means)
         },
@@ -318,7 +320,7 @@ fn rates(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
     let points = points.filter(|(_, rate)| rate.0.is_finite());
     let places = points.clone().map(|(point, rate)| (point.load, rate.0));
     let label = format!("{}: throughput", curve.label);
-    let line = Mark::Line(Line {
+    let line = Mark::Line(Polyline {
         label: Some(name.to_owned()),
         ..line(&label, fill(curve.provenance), series, places)
     });

@@ -15,7 +15,7 @@ use keymark_stats::{Estimate, Quantity, Seconds};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::{Analysis, Row};
-use crate::charts::{About, Chart, Fill, Interval, Line, Path, Scale};
+use crate::charts::{About, Chart, Fill, Interval, Path, Polyline, Scale};
 use crate::exchange::share::devices;
 use crate::units;
 use crate::visible::visible;
@@ -55,7 +55,7 @@ const LOADS: usize = 3;
 )]
 #[strum(serialize_all = "lowercase")]
 #[allow(missing_docs, reason = "each has its message")]
-pub enum Kind {
+pub enum PictureKind {
     #[strum(message = "mean times, rates or predictions as dots with intervals")]
     Means,
     #[strum(message = "parts of the time as bars: needs several stacks, or parts")]
@@ -70,7 +70,7 @@ pub enum Kind {
     Samples,
 }
 
-impl Kind {
+impl PictureKind {
     /// All kinds.
     pub const ALL: &[Self] = Self::VARIANTS;
 
@@ -87,12 +87,12 @@ impl Kind {
 
 /// A run with its analysis.
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'a> {
+pub struct AnalyzedRun<'a> {
     pub record: &'a Record,
     pub analysis: &'a Analysis,
 }
 
-impl<'a> Run<'a> {
+impl<'a> AnalyzedRun<'a> {
     fn rows(self) -> impl Iterator<Item = (&'a Record, &'a Row)> {
         self.analysis.rows.iter().map(move |row| (self.record, row))
     }
@@ -103,21 +103,21 @@ impl<'a> Run<'a> {
 }
 
 /// Draws the pictures of a kind, each with all runs. A single run gets titles that say what is seen.
-pub fn charts(runs: &[Run<'_>], kind: Kind) -> Vec<Chart> {
+pub fn charts(runs: &[AnalyzedRun<'_>], kind: PictureKind) -> Vec<Chart> {
     match kind {
-        Kind::Means => dots::charts(runs),
-        Kind::Layers => bars::charts(runs),
-        Kind::Distributions => distributions::charts(runs),
-        Kind::Throughput => throughput::charts(runs),
-        Kind::Load => load::charts(runs),
-        Kind::Samples => drift::chart(runs).into_iter().collect(),
+        PictureKind::Means => dots::charts(runs),
+        PictureKind::Layers => bars::charts(runs),
+        PictureKind::Distributions => distributions::charts(runs),
+        PictureKind::Throughput => throughput::charts(runs),
+        PictureKind::Load => load::charts(runs),
+        PictureKind::Samples => drift::chart(runs).into_iter().collect(),
     }
 }
 
 /// Returns the kind that shows what an answer is about: loads where it speaks of servers; parts of the time of several
 /// keys through one program, unless it compares more devices or the longest bar hides the others; means where it
 /// compares anything. Without a comparison: several workers, the distribution of a single case, or means.
-pub fn default_kind(answers: &[Statement], runs: &[Run<'_>]) -> Option<Kind> {
+pub fn default_kind(answers: &[Statement], runs: &[AnalyzedRun<'_>]) -> Option<PictureKind> {
     let says = |topics: &[Topic]| answers.iter().any(|said| topics.contains(&said.topic));
     let devices = answers.iter().filter(|said| said.topic == Topic::Devices);
     let between = devices.map(|said| said.rows.len()).max().unwrap_or(0);
@@ -127,23 +127,26 @@ pub fn default_kind(answers: &[Statement], runs: &[Run<'_>]) -> Option<Kind> {
         matches!((timed.next(), timed.next()), (Some((_, row)), None) if row.published.is_none());
     let wanted = [
         (
-            Kind::Load,
+            PictureKind::Load,
             says(&[Topic::Servers]) && load::most_loads(runs) >= LOADS,
         ),
-        (Kind::Means, says(&[Topic::Servers, Topic::Predictions])),
         (
-            Kind::Layers,
+            PictureKind::Means,
+            says(&[Topic::Servers, Topic::Predictions]),
+        ),
+        (
+            PictureKind::Layers,
             says(&[Topic::Keys, Topic::Layers]) && bars::comparable(runs, between.max(2)),
         ),
         (
-            Kind::Means,
+            PictureKind::Means,
             says(&[Topic::Devices, Topic::Keys, Topic::Change]),
         ),
-        (Kind::Load, true),
-        (Kind::Throughput, true),
-        (Kind::Distributions, single),
-        (Kind::Means, true),
-        (Kind::Distributions, true),
+        (PictureKind::Load, true),
+        (PictureKind::Throughput, true),
+        (PictureKind::Distributions, single),
+        (PictureKind::Means, true),
+        (PictureKind::Distributions, true),
     ];
     let wanted = wanted.into_iter().filter(|(_, wanted)| *wanted);
     let mut kinds = wanted.map(|(kind, _)| kind);
@@ -191,7 +194,7 @@ fn drawable<T>(
 
 /// A chart without panels, with words for the first of its parts, and meanings of their fills.
 fn framed(
-    kind: Kind,
+    kind: PictureKind,
     title: &str,
     parts: impl Iterator<Item = (Provenance, String)>,
     most: usize,
@@ -212,7 +215,7 @@ fn framed(
     }
 }
 
-/// With a capital letter, unless the first word is a name with a digit, as that of a key.
+/// Begins a title with a capital letter, unless the first word is a name with a digit, as that of a key.
 fn capital(title: &str) -> String {
     let first = title.split(' ').next().unwrap_or_default();
     let mut letters = title.chars();
@@ -251,8 +254,8 @@ fn line(
     fill: Fill,
     series: usize,
     points: impl IntoIterator<Item = (f64, f64)>,
-) -> Line {
-    Line {
+) -> Polyline {
+    Polyline {
         points: points.into_iter().collect(),
         path: Path::Straight,
         series,
@@ -265,7 +268,7 @@ fn line(
     }
 }
 
-/// Whether a value has a place on a logarithmic axis.
+/// Tells if a value has a place on a logarithmic axis.
 fn is_drawn(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }

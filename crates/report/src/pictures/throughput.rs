@@ -4,10 +4,12 @@ use itertools::Itertools;
 use keymark_stats::{Estimate, PerSecond, Quantity, Ratio, Usl};
 
 use super::names::{Hues, apart, left_out};
-use super::{CURVES, Kind, Run, about, drawable, fill, framed, interval, is_drawn, line};
+use super::{
+    AnalyzedRun, CURVES, PictureKind, about, drawable, fill, framed, interval, is_drawn, line,
+};
 use crate::analysis::Scaling;
 use crate::answers::workers;
-use crate::charts::{Along, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing};
+use crate::charts::{Along, Chart, Dot, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
 use crate::grouped;
 use crate::units::{self, Unit};
 use crate::visible::visible;
@@ -20,8 +22,8 @@ const FAR: f64 = 1.6;
 /// Points of a law.
 const POINTS: u32 = 40;
 
-/// One picture of all cases, or one for each key and operation if they are too many.
-pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
+/// Draws all cases in one picture, or in one for each key and operation if they are too many.
+pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let all = runs.iter().flat_map(|run| &run.analysis.scaling);
     let all = all.filter(|group| group.levels.len() > 1).collect_vec();
     let seen = match runs {
@@ -45,7 +47,7 @@ pub(super) fn charts(runs: &[Run<'_>]) -> Vec<Chart> {
 }
 
 /// A curve with its look.
-struct Curve<'s> {
+struct GainCurve<'s> {
     group: &'s Scaling,
     series: usize,
     label: String,
@@ -65,7 +67,7 @@ fn draw(title: &str, groups: &[&Scaling]) -> Option<Chart> {
     let names = shown.iter().map(|group| group.name()).collect_vec();
     let (common, labels) = apart(names.iter().map(String::as_str));
     let hues = Hues::of(labels.iter().map(String::as_str));
-    let curves = shown.iter().zip(&labels).map(|(group, label)| Curve {
+    let curves = shown.iter().zip(&labels).map(|(group, label)| GainCurve {
         group,
         series: hues.number(label),
         label: label.clone(),
@@ -108,7 +110,7 @@ fn draw(title: &str, groups: &[&Scaling]) -> Option<Chart> {
         panels: vec![throughput, gain.headed("speed-up over one worker")],
         keys: hues.keys(),
         notes,
-        ..framed(Kind::Throughput, title, parts, CURVES, x)
+        ..framed(PictureKind::Throughput, title, parts, CURVES, x)
     })
 }
 
@@ -116,8 +118,8 @@ fn law(group: &Scaling) -> Option<&Usl> {
     group.law.as_ref().ok().filter(|law| !law.rejected())
 }
 
-fn throughput(curve: &Curve<'_>) -> Vec<Mark> {
-    let Curve { group, series, .. } = curve;
+fn throughput(curve: &GainCurve<'_>) -> Vec<Mark> {
+    let GainCurve { group, series, .. } = curve;
     let fitted = law(group).zip(group.levels.first().zip(group.levels.last()));
     let fitted = fitted.map(|(law, (first, last))| {
         let (first, last) = (f64::from(first.0), f64::from(last.0));
@@ -125,7 +127,7 @@ fn throughput(curve: &Curve<'_>) -> Vec<Mark> {
             move |number: u32| first * (last / first).powf(f64::from(number) / f64::from(POINTS));
         let points = (0..=POINTS).map(|number| (at(number), law.throughput(at(number)).0));
         let label = format!("{}: fitted law", group.name());
-        Mark::Line(Line {
+        Mark::Line(Polyline {
             path: Path::Fitted,
             ..line(&label, fill(group.case.provenance), *series, points)
         })
@@ -139,13 +141,13 @@ fn throughput(curve: &Curve<'_>) -> Vec<Mark> {
 
 /// A line, and a dot with its interval at each number of workers.
 fn points<T: Quantity>(
-    curve: &Curve<'_>,
+    curve: &GainCurve<'_>,
     levels: &[(u32, Estimate<T>)],
     words: fn(&Estimate<T>) -> String,
 ) -> Vec<Mark> {
     let (name, shade) = (curve.group.name(), fill(curve.group.case.provenance));
     let at = |(workers, level): &(u32, Estimate<T>)| (f64::from(*workers), level.value.to_f64());
-    let line = Mark::Line(Line {
+    let line = Mark::Line(Polyline {
         label: Some(curve.label.clone()),
         ..line(&name, shade, curve.series, levels.iter().map(at))
     });
@@ -183,7 +185,7 @@ fn limits(group: &Scaling) -> Vec<(&str, Ratio)> {
 }
 
 /// Lines at the bounds that are near the gains, and words for those that are far above.
-fn bounds(curves: &[Curve<'_>]) -> (Vec<Mark>, Vec<String>) {
+fn bounds(curves: &[GainCurve<'_>]) -> (Vec<Mark>, Vec<String>) {
     let gains = curves.iter().flat_map(|curve| &curve.group.gains);
     let highest = gains.map(|(_, gain)| gain.value.0).fold(1.0, f64::max);
     let (mut near, mut far) = (Vec::new(), Vec::new());
@@ -207,7 +209,7 @@ fn bounds(curves: &[Curve<'_>]) -> (Vec<Mark>, Vec<String>) {
     (near, note.into_iter().collect())
 }
 
-fn said(curve: &Curve<'_>) -> String {
+fn said(curve: &GainCurve<'_>) -> String {
     let levels = curve.group.levels.iter();
     let levels = levels.map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)));
     let bounds = limits(curve.group).into_iter();

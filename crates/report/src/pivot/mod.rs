@@ -32,14 +32,14 @@ pub enum Shown {
 
 /// A figure of a run or of an article.
 #[derive(Debug, Clone)]
-pub struct Entry<'r> {
+pub struct PivotFigure<'r> {
     pub case: Case,
     /// Article that the figure is from; none if it is the run's own.
     pub article: Option<&'r str>,
     pub cell: Cell,
 }
 
-impl<'r> Entry<'r> {
+impl<'r> PivotFigure<'r> {
     /// A case of a run.
     pub fn of(row: &Row, shown: Shown) -> Self {
         let figure = match shown {
@@ -101,13 +101,13 @@ pub(crate) fn normalize_device_name(device: &DeviceName) -> DeviceName {
 /// Figures with the axes of their table.
 #[derive(Debug)]
 pub struct Pivot<'r> {
-    entries: Vec<Entry<'r>>,
+    entries: Vec<PivotFigure<'r>>,
     columns: Vec<Axis>,
 }
 
 impl<'r> Pivot<'r> {
     /// A pivot with these axes as columns, or with those that suit the cases.
-    pub fn new(entries: Vec<Entry<'r>>, by: Option<&[Axis]>) -> Self {
+    pub fn new(entries: Vec<PivotFigure<'r>>, by: Option<&[Axis]>) -> Self {
         let columns = by.map_or_else(|| axis::columns(&cases(&entries)), <[Axis]>::to_vec);
         Self { entries, columns }
     }
@@ -121,7 +121,7 @@ impl<'r> Pivot<'r> {
             .collect();
         let published = articles
             .iter()
-            .flat_map(|article| Entry::published(article, &own));
+            .flat_map(|article| PivotFigure::published(article, &own));
         self.entries.extend(published);
         // A run that compares nothing but keys is compared with the articles' devices.
         if self.columns.is_empty() && Axis::varying(&cases(&self.entries)).contains(&Axis::Device) {
@@ -173,7 +173,7 @@ impl<'r> Pivot<'r> {
         words.collect()
     }
 
-    /// Whether it has no figure.
+    /// Tells if it has no figure.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -233,8 +233,8 @@ impl<'r> Pivot<'r> {
     }
 
     /// Entries of each row. An article's row stands below the run's row with the same labels.
-    fn lines<'p>(&'p self, labels: &[Vec<Axis>]) -> Vec<Vec<&'p Entry<'r>>> {
-        let labels = |entry: &Entry<'_>| -> Vec<String> {
+    fn lines<'p>(&'p self, labels: &[Vec<Axis>]) -> Vec<Vec<&'p PivotFigure<'r>>> {
+        let labels = |entry: &PivotFigure<'_>| -> Vec<String> {
             labels.iter().map(|axes| label(axes, &entry.case)).collect()
         };
         let rows = grouped(&self.entries, |entry| labels(entry)).into_iter();
@@ -278,7 +278,7 @@ impl<'r> Pivot<'r> {
     }
 }
 
-fn cases<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e Case> {
+fn cases<'e>(entries: &'e [PivotFigure<'_>]) -> Vec<&'e Case> {
     entries.iter().map(|entry| &entry.case).collect()
 }
 

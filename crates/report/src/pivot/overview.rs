@@ -1,8 +1,8 @@
-//! What a run comes to, in one or two pivots: times of single operations, and what many at once achieve.
+//! A run in one or two pivots: times of single operations, and rates of several workers.
 
 use std::collections::BTreeSet;
 
-use super::{Axis, Entry, Pivot, Shown, normalize_device_name};
+use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
 use crate::analysis::{Analysis, Row};
 use crate::exchange::Shipped;
 use crate::render::words;
@@ -60,7 +60,7 @@ impl Analysis {
         sections.into_iter().flatten().collect()
     }
 
-    /// What an article's cards took for the same, where a run has no card of its own and is none of an article.
+    /// Figures of an article's cards for the same operations, if the run has no card of its own and is no article.
     fn keycards(&self) -> Option<Section> {
         let is_card = |row: &Row| row.case.store == StoreKind::OPENPGP_CARD;
         let mut rows = self.rows.iter();
@@ -69,7 +69,7 @@ impl Analysis {
         }
         let own: Vec<Case> = self.rows.iter().map(|row| row.case.clone()).collect();
         let article = published_keycards()?;
-        let entries = Entry::published(&article, &own);
+        let entries = PivotFigure::published(&article, &own);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
         self.section("for comparison, keycards of 2017", &pivot)
     }
@@ -107,14 +107,14 @@ impl Analysis {
         Some(Section::headed(heading, blocks).first())
     }
 
-    /// Whether a case differs from one that stands in the table of times by the number of workers alone.
+    /// Tells if a case differs from one in the table of times by the number of workers alone.
     fn is_level(&self, case: &Case) -> bool {
         let mut groups = self.scaling.iter();
         groups.any(|group| group.case != *case && group.is_of(case))
     }
 }
 
-/// Whether several workers ask at once, as often as they can: then their rate says more than the time of each.
+/// Tells if several workers ask at once, as often as they can: then their rate says more than the time of each.
 fn is_crowd(case: &Case) -> bool {
     case.load.is_closed() && case.concurrency() > 1
 }
@@ -128,13 +128,13 @@ pub(crate) fn published_keycards() -> Option<Record> {
     Some(article)
 }
 
-fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'static>> {
+fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<PivotFigure<'static>> {
     let first = |row: &&Row| row.case.replica == 0;
     let rows = rows.into_iter().filter(first);
-    rows.map(|row| Entry::of(row, shown)).collect()
+    rows.map(|row| PivotFigure::of(row, shown)).collect()
 }
 
-/// What the signs in these cells mean; nothing is said of one that is not there.
+/// Explains the signs in these cells.
 fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
     let has = |sign: char| written.iter().any(|cell| cell.contains(sign));
     let mut said = Vec::new();
@@ -153,7 +153,7 @@ fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" · "))
 }
 
-/// What a figure is that is of this kind.
+/// Meaning of a kind of figure.
 const fn meaning(kind: Provenance) -> &'static str {
     match kind {
         Provenance::Measured => "measured",

@@ -56,13 +56,13 @@ fn stack(stack: StackName) -> impl Fn(Case) -> Case {
 }
 
 /// 12.34 ms to ±1 %.
-fn entry(case: &Case) -> Entry<'static> {
+fn entry(case: &Case) -> PivotFigure<'static> {
     let time = Estimate {
         low: Some(Seconds(0.012_19)),
         high: Some(Seconds(0.012_49)),
         ..Estimate::bare(Seconds(0.012_34))
     };
-    Entry {
+    PivotFigure {
         case: case.clone(),
         article: None,
         cell: brief(case, time.into()),

@@ -1,5 +1,5 @@
-//! How a table fits a terminal: no figure is cut. Headings are broken over several lines, then columns are left out, the
-//! lowest priority first, and a line says which.
+//! Layout of a table in a terminal: no figure is cut. Headings are broken over several lines, then columns are left
+//! out, the lowest priority first, and a line says which.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Width, words};
 use crate::visible::{split, wrapped};
-use crate::{Align, Cell, Priority, Table};
+use crate::{Align, Cell, Column, Priority, Table};
 
 /// Spaces between two columns.
 pub(super) const GAP: usize = 2;
@@ -87,7 +87,8 @@ impl<'a> Layout<'a> {
         self.shown.iter_mut().for_each(Drawn::break_heading);
         let mut gone: Vec<Drawn> = Vec::new();
         for place in dispensable(self.table) {
-            if self.width() <= limit {
+            let fits = self.width() <= limit;
+            if fits || (!self.table.is_uniform(place) && self.break_prose(limit)) {
                 break;
             }
             let index = self.shown.iter().position(|column| column.place == place);
@@ -108,18 +109,36 @@ impl<'a> Layout<'a> {
         self.break_names(limit);
     }
 
+    /// Breaks the widest words that are no name, if that is enough.
+    fn break_prose(&mut self, limit: usize) -> bool {
+        let beyond = self.width().saturating_sub(limit);
+        let is_prose = |priority: Priority| priority == Priority::Always;
+        let widest = self
+            .widest(is_prose)
+            .filter(|column| column.width >= NAME + beyond);
+        widest
+            .map(|column| column.break_cells(column.width - beyond))
+            .is_some()
+    }
+
     /// Breaks the widest names, if figures alone do not leave them enough room.
     fn break_names(&mut self, limit: usize) {
         let beyond = self.width().saturating_sub(limit);
-        let columns = &self.table.columns;
-        let names = self.shown.iter_mut();
-        let names = names.filter(|column| columns[column.place].align == Align::Left);
-        if let Some(widest) = names
-            .max_by_key(|column| column.width)
-            .filter(|_| beyond > 0)
-        {
-            widest.break_cells(widest.width.saturating_sub(beyond).max(NAME));
+        if let Some(column) = self.widest(|_| true).filter(|_| beyond > 0) {
+            column.break_cells(column.width.saturating_sub(beyond).max(NAME));
         }
+    }
+
+    /// The widest column of words with such a priority.
+    fn widest(&mut self, wanted: impl Fn(Priority) -> bool) -> Option<&mut Drawn> {
+        let columns = &self.table.columns;
+        let words = self.shown.iter_mut().filter(|column| {
+            let Column {
+                align, priority, ..
+            } = columns[column.place];
+            align == Align::Left && wanted(priority)
+        });
+        words.max_by_key(|column| column.width)
     }
 
     fn width(&self) -> usize {
@@ -127,8 +146,8 @@ impl<'a> Layout<'a> {
         widths.sum::<usize>().saturating_sub(GAP)
     }
 
-    /// Headings, alignments and rows.
-    pub(super) fn drawn(&self) -> (Vec<String>, Vec<Align>, Vec<Vec<String>>) {
+    /// Returns the alignment of each column, and rows of cells, the first of headings.
+    pub(super) fn drawn(&self) -> (Vec<Align>, Vec<Vec<String>>) {
         let columns = || self.shown.iter();
         let deepest = columns().map(|column| column.heading.len()).max();
         let heading = |column: &Drawn| {
@@ -146,13 +165,12 @@ impl<'a> Layout<'a> {
         let rows = rows
             .filter(|(_, row)| all || says(row))
             .map(|(number, _)| number);
+        let rows = rows.map(|row| columns().map(|column| column.cells[row].clone()).collect());
+        let headings = columns().map(heading).collect();
+        let aligns = columns().map(|column| self.table.columns[column.place].align);
         (
-            columns().map(heading).collect(),
-            columns()
-                .map(|column| self.table.columns[column.place].align)
-                .collect(),
-            rows.map(|row| columns().map(|column| column.cells[row].clone()).collect())
-                .collect(),
+            aligns.collect(),
+            std::iter::once(headings).chain(rows).collect(),
         )
     }
 
@@ -212,7 +230,7 @@ fn dispensable(table: &Table) -> impl Iterator<Item = usize> {
     places.sorted().map(|(_, place)| place)
 }
 
-/// What stays together in a heading: `+ agent`, `≤ 2 s`, `(95 % interval)`.
+/// Breaks a heading into pieces that stay together: `+ agent`, `≤ 2 s`, `(95 % interval)`.
 fn pieces(heading: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     split(heading, |piece, _| {
         let open = piece.starts_with('(') && !piece.ends_with(')');

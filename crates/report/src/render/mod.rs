@@ -1,4 +1,4 @@
-//! How a document looks: text on a terminal, Markdown, JSON; and what is written in each of the forms there are.
+//! Forms of a document: terminal text, Markdown, HTML, JSON; and forms of runs.
 
 pub mod html;
 mod layout;
@@ -7,8 +7,8 @@ pub mod text;
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
 use keymark_bench::{Layers, Record};
+use unicode_width::UnicodeWidthStr;
 
 use crate::analysis::{Analysis, Row};
 use crate::report::{series, series_rows};
@@ -19,37 +19,28 @@ use crate::{Align, Cell, Document, Form, Number};
 /// Room for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// As much as it takes.
     Unlimited,
-    /// So many columns of a terminal.
+    /// Columns of a terminal.
     Columns(u16),
 }
 
-/// Draws cells that are already words.
-fn grid(
-    style: TableStyle,
-    padding: (u16, u16),
-    header: &[String],
-    align: &[Align],
-    rows: Vec<Vec<String>>,
-) -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(style);
-    table
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header)
-        .add_rows(rows);
-    for (column, align) in table.column_iter_mut().zip(align) {
-        column.set_padding(padding);
-        column.set_cell_alignment(match align {
-            Align::Left => CellAlignment::Left,
-            Align::Right => CellAlignment::Right,
-        });
+/// Returns the width of each column of lines.
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let widest = |column: usize| {
+        let lines = rows.iter().flat_map(|row| row[column].lines());
+        lines.map(UnicodeWidthStr::width).max().unwrap_or(0)
+    };
+    (0..columns).map(widest).collect()
+}
+
+/// Fills a line up to a width.
+fn filled(line: &str, width: usize, align: Align) -> String {
+    let space = " ".repeat(width.saturating_sub(line.width()));
+    match align {
+        Align::Left => format!("{line}{space}"),
+        Align::Right => format!("{space}{line}"),
     }
-    let text = table.to_string();
-    text.lines()
-        .map(str::trim_end)
-        .fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// A form in which runs are written.
@@ -57,9 +48,9 @@ fn grid(
 pub struct Format {
     /// The word for it on the command line.
     pub word: &'static str,
-    /// What it is, for the help.
+    /// Description for the help.
     pub about: &'static str,
-    /// How names of such files end.
+    /// Endings of such files.
     pub endings: &'static [&'static str],
     /// Writes all of it.
     pub write: fn(&Exported<'_>, &mut dyn Write) -> Result<(), FormatError>,
@@ -80,12 +71,12 @@ pub enum FormatError {
     /// A template, which writes to memory only.
     #[error(transparent)]
     Template(#[from] askama::Error),
-    /// It is more than the form has a place for.
+    /// Several runs in a form for one.
     #[error("CSV has the rows of one run; name one, or choose another format")]
     SeveralRuns,
 }
 
-/// What is written: runs, each by itself, or those of a series as one.
+/// Runs to be written, each by itself or as one series.
 #[allow(
     missing_debug_implementations,
     reason = "what makes the report has no form"
@@ -93,9 +84,8 @@ pub enum FormatError {
 pub enum Exported<'a> {
     /// Runs, and all that is said of them.
     Runs {
-        /// At least one.
         runs: &'a [Record],
-        /// How stacks lie on one another.
+        /// Order of stacks.
         families: &'a [Layers],
         /// The report.
         document: &'a dyn Fn() -> Document,
@@ -125,7 +115,7 @@ impl Exported<'_> {
         }
     }
 
-    /// Of runs, the rows of the first.
+    /// Rows of the first run.
     pub(crate) fn rows(&self) -> Vec<Row> {
         match self {
             Self::Runs { runs, families, .. } => {
@@ -136,7 +126,7 @@ impl Exported<'_> {
         }
     }
 
-    /// What there is to say.
+    /// Report.
     pub(crate) fn document(&self) -> Document {
         match self {
             Self::Runs { document, .. } => document(),

@@ -1,18 +1,17 @@
 //! The document on a terminal. Headings are styled; whoever prints the text strips that where it is not wanted.
 
 use anstyle::Style;
-use comfy_table::presets;
 use itertools::Itertools;
 use unicode_width::UnicodeWidthStr;
 
 use super::layout::{GAP, Layout};
-use super::{Width, grid};
+use super::{Width, filled, widths};
 use crate::visible::{visible, words, wrapped};
 use crate::{Block, Document, Section, Table};
 
-/// How headings look.
+/// Style of headings.
 pub const HEADING: Style = Style::new().bold();
-/// Before further lines of a message.
+/// Indent of further lines of a message.
 const HANGING: &str = "  ";
 
 /// Title, answers, conditions and sections. The warnings are left to the caller, who has a place for them.
@@ -20,7 +19,7 @@ pub fn render(document: &Document, width: Width) -> String {
     illustrated(document, None, width)
 }
 
-/// The same with a picture between the answers and the first table.
+/// Writes the document with a picture between the answers and the first table.
 pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
@@ -77,9 +76,19 @@ pub fn table(table: &Table, width: Width) -> String {
     if let Some(line) = layout.above() {
         text.push_str(&paragraph(&line, width, ""));
     }
-    let (header, align, rows) = layout.drawn();
-    let padding = (0, GAP as u16);
-    text.push_str(&grid(presets::NOTHING, padding, &header, &align, rows));
+    let (align, rows) = layout.drawn();
+    let widths = widths(&rows);
+    for row in rows {
+        let height = row.iter().map(|cell| cell.lines().count()).max();
+        for number in 0..height.unwrap_or(0).max(1) {
+            let cells = row.iter().zip(&widths).zip(&align);
+            let cells = cells.map(|((cell, width), align)| {
+                filled(cell.lines().nth(number).unwrap_or_default(), *width, *align)
+            });
+            text.push_str(cells.format(&" ".repeat(GAP)).to_string().trim_end());
+            text.push('\n');
+        }
+    }
     if let Some(line) = layout.below() {
         text.push_str(&paragraph(&line, width, ""));
     }

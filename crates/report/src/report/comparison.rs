@@ -11,7 +11,7 @@ use crate::grouped;
 use crate::units;
 use crate::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 
-/// What a case is compared with that is the same on both sides.
+/// Name of the second case if it is the same as the first.
 const ITSELF: &str = "itself";
 
 impl Comparison {
@@ -58,7 +58,7 @@ impl Comparison {
     }
 }
 
-/// With what was taken for noise, where that decides.
+/// Verdict, with the noise if that decides.
 fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
     if pair.verdict != Verdict::WithinNoise {
         return Cell::text(pair.verdict);
@@ -67,7 +67,7 @@ fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
     Cell::Text(format!("{} ({noise})", pair.verdict))
 }
 
-/// What is not the same on all sides, a line each.
+/// Differences between the sides, a line each.
 fn environment(comparison: &Comparison) -> Vec<Section> {
     let remark = |text: String| Block::remark(RemarkKind::Environment, text);
     let lines = comparison.differences.iter().map(ToString::to_string);
@@ -150,7 +150,7 @@ fn missing(comparison: &Comparison) -> Vec<Remark> {
     named.collect()
 }
 
-/// What verdicts rest on, once for all rows of a side.
+/// Grounds of the verdicts, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
     let pairs = comparison.pairs.iter();
     let grounds: BTreeSet<_> = pairs.map(|pair| (pair.grounds, pair.side)).collect();
@@ -200,7 +200,7 @@ fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<Stri
     }
 }
 
-/// What "same" means here, if anything has an interval.
+/// Meaning of "same", if anything has an interval.
 fn equivalence(comparison: &Comparison) -> Option<Remark> {
     let judged = || {
         let pairs = comparison.pairs.iter();
@@ -223,7 +223,7 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
     Some(Remark::new(RemarkKind::Units, text))
 }
 
-/// That figures of different kinds stand side by side.
+/// Remark on figures of different kinds.
 fn of_kinds(pairs: &[Pair]) -> Option<Remark> {
     let cases = pairs.iter().flat_map(|pair| [&pair.old, &pair.new]);
     let kinds = crate::document::mixed(cases.map(|case| case.provenance))?;
@@ -282,7 +282,7 @@ fn assumptions(pairs: &[Pair]) -> BTreeSet<Remark> {
     said.collect()
 }
 
-/// What the second case is, by what it does not have in common with the first.
+/// Second case, without what it has in common with the first.
 fn against(old: &Case, new: &Case) -> Cell {
     let besides = [
         (old.algorithm != new.algorithm).then(|| new.algorithm.to_string()),

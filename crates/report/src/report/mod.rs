@@ -1,5 +1,4 @@
-//! One document of one run or of several: what they answer, under which conditions they were made, what tells
-//! them apart, then each run's own sections.
+//! Report of a run, of several or of a comparison: answers, conditions, differences, then each run's own sections.
 
 mod comparison;
 mod run;
@@ -27,7 +26,7 @@ pub struct Part<'a> {
     pub record: &'a Record,
     /// Its own report.
     pub document: Document,
-    /// How it is made again, where that is known.
+    /// Command that repeats it, if that is known.
     pub rerun: Option<Rerun>,
 }
 
@@ -106,8 +105,7 @@ fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
 /// More devices than these are counted.
 const NAMED: usize = 3;
 
-/// What runs are of, in words for their report's head: `GnuPG keys on AMD EPYC, 2 cores`. Of one run, or of several that
-/// are of the same.
+/// Title of a report: `GnuPG keys on AMD EPYC, 2 cores`. For one run, or for several of the same.
 fn title(records: &[&Record]) -> String {
     let mut subjects: Vec<String> = records.iter().map(|record| subject(record)).collect();
     subjects.dedup();

@@ -12,7 +12,7 @@ use crate::answers::answers;
 use crate::charts::{Chart, Mark};
 use crate::compare::conditions;
 use crate::document::mixed;
-use crate::pictures::{self, DotRow, Kind, PARTS, Run};
+use crate::pictures::{self, AnalyzedRun, DotRow, PARTS, PictureKind};
 use crate::pivot::Axis;
 use crate::{Block, Depth, Document, RemarkKind, Section};
 
@@ -21,7 +21,7 @@ const PICTURES: usize = 6;
 /// Means of the picture on the first screen.
 const FEW: usize = 12;
 
-/// Which table of strengths is used.
+/// Note on the table of strengths.
 const SECURITY: &str = "security: the weaker of certificate and key exchange, by NIST SP 800-57 part 1 rev. 5, \
                         table 2 (P-256 and RSA-3072 128-bit, P-384 192-bit; tables after CNSA have P-384 at 128)";
 
@@ -31,7 +31,7 @@ impl Analysis {
         self.document_beside(record, published, &[], None)
     }
 
-    /// The same with what articles say of its operations, and with a first table whose columns somebody has chosen.
+    /// Returns the report with articles' figures of the same operations, and with chosen columns of the first table.
     pub fn document_beside(
         &self,
         record: &Record,
@@ -40,7 +40,7 @@ impl Analysis {
         by: Option<&[Axis]>,
     ) -> Document {
         let answers = answers(self, record);
-        let run = Run {
+        let run = AnalyzedRun {
             record,
             analysis: self,
         };
@@ -56,7 +56,7 @@ impl Analysis {
         sections.extend(self.under_load(record));
         sections.extend(pictured(
             "response times under load",
-            pictures::charts(&[run], Kind::Load),
+            pictures::charts(&[run], PictureKind::Load),
         ));
         sections.extend(key_use::sections(record));
         sections.extend(servers::failed(record));
@@ -94,7 +94,7 @@ impl Analysis {
 
     /// Returns the picture of the answer, of many means those of the first table's main column.
     pub fn picture(&self, record: &Record) -> Option<Chart> {
-        let run = Run {
+        let run = AnalyzedRun {
             record,
             analysis: self,
         };
@@ -103,7 +103,7 @@ impl Analysis {
         let dots = chart.marks().filter_map(Mark::try_as_dot_ref).count();
         let column = self
             .main_column()
-            .filter(|_| kind == Kind::Means && dots > FEW);
+            .filter(|_| kind == PictureKind::Means && dots > FEW);
         let column = column.and_then(|(heading, rows)| {
             let title = format!("mean time of an operation: {heading}");
             let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
@@ -116,7 +116,7 @@ impl Analysis {
         Some(column.unwrap_or(chart))
     }
 
-    fn main(&self, run: Run<'_>) -> Section {
+    fn main(&self, run: AnalyzedRun<'_>) -> Section {
         let record = run.record;
         let tolerance = record.plan.settings.tolerance;
         let mut blocks = vec![Block::Table(tables::rows(&self.rows, tolerance))];
@@ -131,7 +131,7 @@ impl Analysis {
             blocks.push(Block::remark(RemarkKind::MixedProvenance, mixed));
         }
         blocks.extend(
-            pictures::charts(&[run], Kind::Means)
+            pictures::charts(&[run], PictureKind::Means)
                 .into_iter()
                 .map(Block::Picture),
         );
@@ -141,7 +141,7 @@ impl Analysis {
         }
     }
 
-    /// What transactions with servers were made of, if there were any, and what siege would have said of them.
+    /// Sections on the phases of transactions with servers, if there were any, and on siege's figures.
     fn under_load(&self, record: &Record) -> Vec<Section> {
         let phases = tables::phases(&self.rows);
         if phases.rows.is_empty() {
@@ -222,10 +222,10 @@ impl Analysis {
         })
     }
 
-    fn parallel(&self, run: Run<'_>) -> Section {
+    fn parallel(&self, run: AnalyzedRun<'_>) -> Section {
         let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
         blocks.extend(
-            pictures::charts(&[run], Kind::Throughput)
+            pictures::charts(&[run], PictureKind::Throughput)
                 .into_iter()
                 .map(Block::Picture),
         );

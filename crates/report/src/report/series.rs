@@ -10,7 +10,6 @@ use crate::{Block, Cell, Document, RemarkKind, Section, TableOf};
 /// A case over the runs of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeriesRow {
-    /// What was measured.
     #[serde(serialize_with = "as_words")]
     pub case: Case,
     /// Runs that have it.

@@ -1,4 +1,4 @@
-//! Which device a case is of, and the address of its page.
+//! Device of a case, and the address of its page.
 //!
 //! Both follow from the record alone, so that they stay what they are when others are added. A name that the list of devices knows
 //! leads to the id that stands there. Any other gets an address of its own, with a hash of all that tells it from others; and a
@@ -18,7 +18,7 @@ use super::pages;
 pub struct Identified {
     /// Address of its page: lower-case letters, digits and hyphens.
     pub id: String,
-    /// What it is called there.
+    /// Name on the page.
     pub name: String,
 }
 
@@ -53,7 +53,7 @@ impl Entry {
 static SHIPPED: LazyLock<Catalogue> =
     LazyLock::new(|| shipped(include_str!("../../../../data/devices.toml")));
 
-/// What there are pages of.
+/// Kind of a page.
 #[derive(Clone, Copy, PartialEq, Eq, derive_more::Display)]
 #[display(rename_all = "lowercase")]
 enum Class {
@@ -62,7 +62,7 @@ enum Class {
 }
 
 impl Identified {
-    /// Which device a case of a record is of.
+    /// Identifies the device of a record's case.
     pub fn of(record: &Record, case: &Case) -> Self {
         let (devices, unknown) = (&SHIPPED.device, &SHIPPED.nameless);
         let (class, name) = named(record, case);
@@ -107,7 +107,7 @@ fn normal(name: &str) -> String {
     name.split_whitespace().join(" ")
 }
 
-/// What the record calls the device itself, without its label, and without words for how the figure was had.
+/// Name of the device itself in the record, without its label and without words for the kind of figure.
 fn named<'r>(record: &'r Record, case: &'r Case) -> (Class, &'r str) {
     let mut stores = record.stores.iter();
     let store = stores.find(|store| store.device == case.device);

@@ -1,4 +1,4 @@
-//! What stands on a device's page: a chart and a table for each key and operation, with every source in both.
+//! Sections of a device's page: a chart and a table for each key and operation, with every source in both.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use itertools::Itertools;
 use keymark_bench::{Algorithm, KeyFamily, Operation, Provenance, Settings, Strength};
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
-use super::source::{Source, SourceFigure};
+use super::source::{SiteSource, SourceFigure};
 use crate::analysis::Row;
 use crate::charts::Chart;
 use crate::document::mixed;
@@ -15,10 +15,10 @@ use crate::pictures::{self, DotRow};
 use crate::units::{self, counted};
 use crate::{Block, Cell, Remark, RemarkKind, Table, TableOf};
 
-/// What a source says at most of itself in a section.
+/// Letters of a source's note in a section.
 const NOTE: usize = 400;
 
-/// One operation with one kind of key; of handshakes also of one strength, which their key exchange decides.
+/// Operation with one kind of key; handshakes are of one strength also, which their key exchange decides.
 #[derive(Debug)]
 pub struct KeySection {
     /// Its place on the page: `rsa2048-decrypt`.
@@ -29,7 +29,7 @@ pub struct KeySection {
     pub family: KeyFamily,
     /// Its strength, where a table has it.
     pub strength: Option<Strength>,
-    /// How many figures it is made of.
+    /// Number of figures in words.
     pub about: String,
     /// Mean times of one worker, each with its program.
     pub times: Option<String>,
@@ -40,7 +40,7 @@ pub struct KeySection {
 type Key = (Algorithm, Operation, Option<Strength>);
 
 /// A figure and the source that it is of.
-pub(super) type Entry<'s> = (&'s Source, &'s SourceFigure);
+pub(super) type Entry<'s> = (&'s SiteSource, &'s SourceFigure);
 
 pub(super) fn sections(figures: &[Entry<'_>]) -> Vec<KeySection> {
     let mut keys: BTreeMap<Key, Vec<Entry<'_>>> = BTreeMap::new();
@@ -209,7 +209,7 @@ fn rate(estimate: Estimate<PerSecond>) -> Cell {
     }
 }
 
-/// What is to be known of the rows: that they are of several kinds, why there is none, what an article says.
+/// Remarks on the rows: several kinds, reasons of failures, notes of articles.
 fn remarks(figures: &[Entry<'_>]) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Some(kinds) = mixed(figures.iter().map(|(_, figure)| figure.row.case.provenance)) {

@@ -7,24 +7,24 @@ use crate::charts::Axis;
 use crate::document::{Block, RemarkKind};
 use crate::exchange::json;
 
-fn source(record: &Record, origin: Origin) -> Source {
+fn source(record: &Record, origin: RecordOrigin) -> SiteSource {
     let analysis = crate::analysis::Analysis::of(record, &[]);
     let mut file = Vec::new();
     json::write(record, &mut file).unwrap();
     let file = String::from_utf8(file).unwrap();
-    Source::of(record, &analysis, origin, &file)
+    SiteSource::of(record, &analysis, origin, &file)
 }
 
-fn shipped() -> Vec<Source> {
+fn shipped() -> Vec<SiteSource> {
     let source = |article: &crate::exchange::Shipped| {
-        source(&article.record().unwrap(), Origin::Shipped(*article))
+        source(&article.record().unwrap(), RecordOrigin::Shipped(*article))
     };
     crate::exchange::Shipped::of_times().map(source).collect()
 }
 
-fn contributed(records: &[Record]) -> Vec<Source> {
+fn contributed(records: &[Record]) -> Vec<SiteSource> {
     let each = records.iter();
-    each.map(|record| source(record, Origin::Contributed))
+    each.map(|record| source(record, RecordOrigin::Contributed))
         .collect()
 }
 

@@ -6,7 +6,7 @@ use keymark_bench::Record;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::answers::{Topic, answers};
 use keymark_report::charts::Mark;
-use keymark_report::pictures::{self, Kind, Run};
+use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
 use keymark_report::units::{self, Unit};
 use keymark_report::{Block, Cell, Form, RemarkKind, exchange};
 use keymark_testkit::assert_says;
@@ -52,11 +52,11 @@ fn no_figure_contradicts_another() {
                 }
             }
         }
-        let run = [Run {
+        let run = [AnalyzedRun {
             record: &record,
             analysis: &analysis,
         }];
-        let means = pictures::charts(&run, Kind::Means).into_iter();
+        let means = pictures::charts(&run, PictureKind::Means).into_iter();
         for chart in means.filter(|chart| chart.x.unit == Unit::Seconds) {
             for dot in chart.panels[0]
                 .marks
@@ -67,7 +67,7 @@ fn no_figure_contradicts_another() {
                 dots += 1;
             }
         }
-        for chart in pictures::charts(&run, Kind::Layers) {
+        for chart in pictures::charts(&run, PictureKind::Layers) {
             let marks = chart.panels[0]
                 .marks
                 .iter()

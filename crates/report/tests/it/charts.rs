@@ -3,8 +3,8 @@
 
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{
-    About, Along, Axis, Bar, Chart, Dot, Fill, Group, Interval, Line, Mark, Panel, Path, RowText,
-    Rule, Scale, Spacing, Theme, Weight, svg, text_width,
+    About, Along, Axis, Bar, Chart, Dot, Fill, Group, Interval, Mark, Panel, Path, Polyline,
+    RowText, Rule, Scale, Spacing, Theme, Weight, svg, text_width,
 };
 use keymark_report::units::Unit;
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ fn mark() -> impl Strategy<Value = Mark> {
             })
         ),
         (points, path, style).prop_map(|(points, path, (series, fill, about))| {
-            Mark::Line(Line {
+            Mark::Line(Polyline {
                 points,
                 path,
                 series,

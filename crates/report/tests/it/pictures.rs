@@ -16,7 +16,7 @@ use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Fill, Mark, Theme, svg};
 use keymark_report::document::Block;
 use keymark_report::exchange;
-use keymark_report::pictures::{self, Kind, Run};
+use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
 use keymark_report::render::html::{self, ReadIn};
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
@@ -24,30 +24,33 @@ use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
 /// The pictures of a kind, with all runs in each.
-fn charts(records: &[Record], kind: Kind) -> Vec<Chart> {
+fn charts(records: &[Record], kind: PictureKind) -> Vec<Chart> {
     let analyses: Vec<Analysis> = records
         .iter()
         .map(|run| Analysis::of(run, &layers()))
         .collect();
     let runs = records.iter().zip(&analyses);
-    let runs: Vec<Run<'_>> = runs
-        .map(|(record, analysis)| Run { record, analysis })
+    let runs: Vec<AnalyzedRun<'_>> = runs
+        .map(|(record, analysis)| AnalyzedRun { record, analysis })
         .collect();
     pictures::charts(&runs, kind)
 }
 
 fn every(record: &Record) -> Vec<Chart> {
     let records = std::slice::from_ref(record);
-    Kind::ALL
+    PictureKind::ALL
         .iter()
         .flat_map(|kind| charts(records, *kind))
         .collect()
 }
 
 /// The kind that is drawn if you ask for none.
-fn chosen(record: &Record) -> Option<Kind> {
+fn chosen(record: &Record) -> Option<PictureKind> {
     let analysis = &Analysis::of(record, &layers());
-    pictures::default_kind(&answers(analysis, record), &[Run { record, analysis }])
+    pictures::default_kind(
+        &answers(analysis, record),
+        &[AnalyzedRun { record, analysis }],
+    )
 }
 
 /// Names of the cases of a picture's dots, each with its place.
@@ -150,12 +153,12 @@ fn a_run_has_the_pictures_of_what_it_measured() {
         ]
     );
     // The twin's bars would hide those of the others.
-    assert_eq!(chosen(&plenty()), Some(Kind::Means));
+    assert_eq!(chosen(&plenty()), Some(PictureKind::Means));
     let mut here = plenty();
     here.cases
         .retain(|case| case.case.provenance == Provenance::Measured);
     here.plan.cases = here.cases.iter().map(|case| case.case.clone()).collect();
-    assert_eq!(chosen(&here), Some(Kind::Layers));
+    assert_eq!(chosen(&here), Some(PictureKind::Layers));
 }
 
 #[test]
@@ -166,7 +169,7 @@ fn a_load_at_one_rate_is_no_curve_and_does_not_fit() {
         measured(open, 900.0),
         measured(case("rsa4096", StackName::RAW, 1), 5000.0),
     ]);
-    assert_eq!(chosen(&record), Some(Kind::Means));
+    assert_eq!(chosen(&record), Some(PictureKind::Means));
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn published_figures_are_hollow() {
         &means.summary,
         ["rsa4096 decrypt FST-01 gnupg: 8.22 s, published"],
     );
-    assert_eq!(chosen(&record), Some(Kind::Means));
+    assert_eq!(chosen(&record), Some(PictureKind::Means));
 }
 
 #[test]
@@ -231,8 +234,11 @@ fn too_little_is_no_picture() {
     one.blocks.truncate(1);
     one.blocks[0].samples.truncate(1);
     let record = record(vec![one]);
-    assert_eq!(charts(std::slice::from_ref(&record), Kind::Means).len(), 1);
-    assert_eq!(charts(&[record], Kind::Distributions).len(), 0);
+    assert_eq!(
+        charts(std::slice::from_ref(&record), PictureKind::Means).len(),
+        1
+    );
+    assert_eq!(charts(&[record], PictureKind::Distributions).len(), 0);
 }
 
 #[test]
@@ -296,7 +302,7 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
     };
     let mut both = [first.clone(), second];
     pictures::distinguish(&mut both);
-    let joined = charts(&both, Kind::Means);
+    let joined = charts(&both, PictureKind::Means);
     let names: Vec<&str> = dots(&joined[0]).into_iter().map(|(name, _)| name).collect();
     assert_eq!(
         names,
@@ -317,10 +323,14 @@ fn loads_of_several_runs_are_one_curve() {
         open.load.pacing = Pacing::Open(rate.parse().unwrap());
         record(vec![measured(open, 10_000.0)])
     };
-    assert_eq!(charts(&[at("5/s")], Kind::Load), [], "a point is no curve");
+    assert_eq!(
+        charts(&[at("5/s")], PictureKind::Load),
+        [],
+        "a point is no curve"
+    );
     let mut both = [at("20/s"), at("5/s")];
     pictures::distinguish(&mut both);
-    let joined = charts(&both, Kind::Load);
+    let joined = charts(&both, PictureKind::Load);
     let [chart] = joined.as_slice() else {
         panic!("{joined:?}");
     };
@@ -350,14 +360,14 @@ fn a_picture_shows_what_the_answer_is_about() {
     let drawn = |cases| chosen(&record(cases));
     assert_eq!(
         drawn(cases(&keys[..1], one, &[1])),
-        Some(Kind::Distributions)
+        Some(PictureKind::Distributions)
     );
     assert_eq!(
         drawn(cases(&keys[..1], one, &[1, 2, 4])),
-        Some(Kind::Throughput)
+        Some(PictureKind::Throughput)
     );
-    assert_eq!(drawn(cases(&keys, one, &[1])), Some(Kind::Means));
-    assert_eq!(drawn(cases(&keys, &all, &[1])), Some(Kind::Layers));
+    assert_eq!(drawn(cases(&keys, one, &[1])), Some(PictureKind::Means));
+    assert_eq!(drawn(cases(&keys, &all, &[1])), Some(PictureKind::Layers));
 }
 
 /// A run of the default plan.
@@ -388,7 +398,7 @@ fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
 fn bars_of_parts_are_as_long_as_was_measured() {
     let record = default_plan();
     let rows = Analysis::of(&record, &layers()).rows;
-    let chart = charts(&[record], Kind::Layers).remove(0);
+    let chart = charts(&[record], PictureKind::Layers).remove(0);
     assert!(
         !chart.keys.iter().any(|part| part == "S2K"),
         "{:?}",
@@ -420,7 +430,7 @@ fn bars_of_parts_are_as_long_as_was_measured() {
 /// What a title says is in the intervals, or it is not said.
 #[test]
 fn titles_say_what_is_seen() {
-    let seen = |cases: Vec<CaseRecord>, kind: Kind| {
+    let seen = |cases: Vec<CaseRecord>, kind: PictureKind| {
         let charts = charts(&[record(cases)], kind);
         charts.last().unwrap().title.clone()
     };
@@ -441,12 +451,15 @@ fn titles_say_what_is_seen() {
     let slow = through("rsa4096", 20_000.0, 26_000.0);
     let quick = through("ed25519", 300.0, 6_000.0);
     assert_eq!(
-        seen([slow.to_vec(), quick.to_vec()].concat(), Kind::Layers),
+        seen(
+            [slow.to_vec(), quick.to_vec()].concat(),
+            PictureKind::Layers
+        ),
         "With rsa4096 the key takes most of gpg's time, with ed25519 gpg itself"
     );
     let neither = through("rsa4096", 13_000.0, 26_000.0);
     assert_eq!(
-        seen(neither.to_vec(), Kind::Layers),
+        seen(neither.to_vec(), PictureKind::Layers),
         "Where the time goes in GnuPG"
     );
     let keys = |fast: f64| {
@@ -456,11 +469,11 @@ fn titles_say_what_is_seen() {
         ]
     };
     assert_eq!(
-        seen(keys(40.0), Kind::Means),
+        seen(keys(40.0), PictureKind::Means),
         "ed25519 is the fastest key to sign in libgcrypt"
     );
     assert_eq!(
-        seen(keys(900.0), Kind::Means),
+        seen(keys(900.0), PictureKind::Means),
         "Mean time of an operation, with its 95 % interval"
     );
 }

@@ -15,9 +15,9 @@ const CROWD: f64 = 2.4;
 /// Places of a panel's values.
 pub(super) struct Space {
     pub x: Placed,
-    /// If it has a scale from bottom to top.
+    /// Scale from bottom to top; none in rows.
     pub y: Option<Placed>,
-    /// If not, the middle of each row.
+    /// Middle of each row; none over a scale.
     rows: Vec<f64>,
     /// Half a dot's width.
     pub radius: f64,

@@ -6,7 +6,7 @@ use super::axes::Space;
 use super::layout::ROW;
 use super::paint::Surface;
 use super::{Canvas, Paint, SMALL, at, broken, text_width};
-use crate::charts::chart::{About, Bar, Dot, Fill, Interval, Line, Mark, Path};
+use crate::charts::chart::{About, Bar, Dot, Fill, Interval, Mark, Path, Polyline};
 use crate::xml::{attribute, escaped, px};
 
 /// Width of the line of bounds.
@@ -186,7 +186,7 @@ impl Canvas<'_> {
         self.anchored((x, y + 4.0), SMALL, palette.text, "middle", label);
     }
 
-    fn path(&mut self, line: &Line, space: &Space) {
+    fn path(&mut self, line: &Polyline, space: &Space) {
         let places = line
             .points
             .iter()

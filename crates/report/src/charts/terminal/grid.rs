@@ -16,9 +16,9 @@ pub(super) struct Drawing<'a> {
     pub x: &'a Placed,
     pub y: &'a dyn Fn(f64) -> Option<f64>,
     pub signs: Signs,
-    /// Whether dots are told apart by the letters of their series.
+    /// Tells if dots have the letters of their series.
     pub lettered: bool,
-    /// Whether y counts rows.
+    /// Tells if y counts rows.
     pub in_rows: bool,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn draw(
     lines
 }
 
-/// They have no room among letters, and would squeeze what has.
+/// Removes intervals: they have no room among letters, and would squeeze the other marks.
 fn without_intervals(panel: &Panel) -> Panel {
     let mut panel = panel.clone();
     let marks = panel.marks.iter_mut();
@@ -138,7 +138,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// From a value to another, between two lines.
+    /// Fills an area between two values and two lines.
     fn area(&mut self, (from, to): (f64, f64), lines: Option<(f64, f64)>, sign: char) {
         let ends = self.x.at(from).zip(self.x.at(to));
         if let (Some((from, to)), Some((head, foot))) = (ends, lines) {

@@ -9,7 +9,7 @@ use super::scale::{self, Placed};
 use crate::visible::{words, wrapped};
 use grid::Drawing;
 
-/// Which signs may be used.
+/// Signs that a terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signs {
     /// Lines and circles.
@@ -19,7 +19,7 @@ pub enum Signs {
 }
 
 impl Signs {
-    /// Which of two is written.
+    /// Returns one of two by the signs.
     fn either<T>(self, unicode: T, ascii: T) -> T {
         match self {
             Self::Unicode => unicode,
@@ -58,18 +58,18 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
     text
 }
 
-/// What stands for a figure that was had so.
+/// Sign of a figure by its kind.
 const fn mark(fill: Fill, signs: Signs) -> char {
     const MARKS: [[char; 5]; 2] = [['●', '◐', '◍', '◌', '○'], ['*', '%', '#', ':', 'o']];
     MARKS[signs as usize][fill as usize]
 }
 
-/// What stands for a series among lines.
+/// Sign of a series among lines.
 fn series_mark(series: usize) -> char {
     char::from(b'a' + u8::try_from(series % 26).unwrap_or(0))
 }
 
-/// What a series' bar is made of.
+/// Sign of a series' bar.
 const fn bar_mark(series: usize, signs: Signs) -> char {
     const MARKS: [[char; 6]; 2] = [
         ['█', '░', '▒', '▚', '▓', '▤'],
@@ -84,7 +84,7 @@ const fn column_mark(fill: Fill, signs: Signs) -> char {
     MARKS[signs as usize][fill as usize]
 }
 
-/// How the figures of a series were had, where letters stand for its dots.
+/// Kind of a series' figures, where letters stand for its dots.
 fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
     let mut fills = chart.marks().filter_map(|mark| match mark {
         Mark::Dot(dot) => (dot.series == series).then_some(dot.fill),
@@ -131,7 +131,7 @@ fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     lines
 }
 
-/// In signs that may be used.
+/// Replaces signs that the terminal lacks.
 fn written(text: &str, signs: Signs) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -245,7 +245,7 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
     lines
 }
 
-/// How the parts of a row's bar were had.
+/// Kind of a row's bar.
 fn had(panel: &Panel, row: usize) -> Option<Fill> {
     let mut bars = panel.marks.iter().filter_map(Mark::try_as_bar_ref);
     bars.find(|bar| bar.y == row as f64).map(|bar| bar.fill)

@@ -11,7 +11,7 @@ use crate::charts::svg::{self, Breadth};
 use crate::charts::{Chart, Theme, light_and_dark};
 use crate::{Align, Cell, Priority, Table};
 
-/// What a section without a heading shows.
+/// Heading of a section without one.
 pub(super) const EVERY: &str = "every case";
 /// Letters of a word that does not widen its column much.
 const WORD: usize = 24;
@@ -25,7 +25,7 @@ struct TableHtml<'a> {
     columns: Vec<Class>,
 }
 
-/// How a column is shown.
+/// Classes of a column.
 struct Class {
     right: bool,
     /// Left out in a narrow window.
@@ -67,7 +67,7 @@ impl Class {
     }
 }
 
-/// What has been placed in a page.
+/// Tables and pictures of a page so far.
 #[derive(Default)]
 pub(super) struct Placed {
     /// Tables are numbered in the order in which they stand in the document.
