@@ -36,8 +36,10 @@ pub(crate) fn of_twin(
 
 /// Names of the algorithms; none without one.
 fn names(capabilities: &[Capability]) -> Option<String> {
-    let names = capabilities.iter();
-    let names = names.map(|capability| capability.algorithm).join(" ");
+    let names = capabilities
+        .iter()
+        .map(|capability| capability.algorithm)
+        .join(" ");
     Some(names).filter(|names| !names.is_empty())
 }
 

@@ -25,8 +25,9 @@ pub(crate) fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, 
 }
 
 fn measured(side: &Side) -> impl Iterator<Item = &Record> {
-    let runs = side.runs.iter();
-    runs.filter(|run| run.state != RunState::Published)
+    side.runs
+        .iter()
+        .filter(|run| run.state != RunState::Published)
 }
 
 /// Every run against the first, each a side of its own: by the machine's label, where that tells them apart.

@@ -68,8 +68,7 @@ pub(crate) fn print_answers(record: &Record) {
 
 /// Checks that the stacks of a record from elsewhere know its cases.
 pub(crate) fn check(record: &Record) -> Result<(), String> {
-    let mut cases = record.plan.cases.iter();
-    cases.try_for_each(|case| {
+    record.plan.cases.iter().try_for_each(|case| {
         registry::check(case)
             .map_err(|reason| format!("record {} is refused: {reason}", excerpt(&record.id.0)))
     })

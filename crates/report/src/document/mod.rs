@@ -90,8 +90,9 @@ impl Document {
     /// The sections that have anything for who sees no pictures.
     pub fn told(&self) -> impl Iterator<Item = &Section> {
         let told = |block: &Block| !matches!(block, Block::Picture(_));
-        let sections = self.sections.iter();
-        sections.filter(move |section| section.blocks.is_empty() || section.blocks.iter().any(told))
+        self.sections
+            .iter()
+            .filter(move |section| section.blocks.is_empty() || section.blocks.iter().any(told))
     }
 
     /// Returns the command that repeats each run, if it is known.

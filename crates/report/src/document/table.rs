@@ -35,8 +35,8 @@ impl Table {
 
     /// Returns the kind of a row's figures, if the table has a column for it.
     pub fn provenance<'r>(&self, row: &'r [Cell]) -> Option<&'r str> {
-        let mut columns = self.columns.iter();
-        match row.get(columns.position(|column| column.name == PROVENANCE)?)? {
+        let is_kind = |column: &Column| column.name == PROVENANCE;
+        match row.get(self.columns.iter().position(is_kind)?)? {
             Cell::Text(kind) => Some(kind),
             Cell::Missing | Cell::Number(_) | Cell::Link { .. } => None,
         }

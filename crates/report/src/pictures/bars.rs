@@ -125,8 +125,10 @@ fn stacks(families: &[&FamilyBreakdown]) -> (Vec<Stack>, Vec<String>) {
         whole.is_none_or(|whole| whole.point == path.end)
     };
     let lines = families.iter().flat_map(|family| {
-        let lines = family.breakdowns.iter();
-        lines.flat_map(move |of| of.paths.iter().map(move |path| (*family, of, path)))
+        family
+            .breakdowns
+            .iter()
+            .flat_map(move |of| of.paths.iter().map(move |path| (*family, of, path)))
     });
     let lines = lines.collect_vec();
     let wholes = lines
@@ -254,9 +256,10 @@ fn bars(stack: &Stack, row: usize, names: &Hues) -> Vec<Mark> {
 }
 
 fn said(stack: &Stack) -> String {
-    let parts = stack.parts.iter();
-    let parts =
-        parts.map(|(name, time)| format!("{} {}", visible(name), units::duration(Seconds(*time))));
+    let parts = stack
+        .parts
+        .iter()
+        .map(|(name, time)| format!("{} {}", visible(name), units::duration(Seconds(*time))));
     let (label, kind) = (visible(&stack.label), stack.provenance);
     format!("{label}, {kind}: {}", parts.format(", "))
 }

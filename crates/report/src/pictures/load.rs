@@ -9,10 +9,11 @@ use keymark_stats::{Estimate, PerSecond, Seconds};
 use super::names::{apart, left_out};
 use super::{
     AnalyzedRun, CURVES, PictureKind, about, drawable, fill, framed, interval, is_drawn, line,
+    track,
 };
 use crate::analysis::Row;
 use crate::analysis::latencies::service;
-use crate::charts::{Along, Chart, Dot, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
+use crate::charts::{Along, Chart, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
 use crate::grouped;
 use crate::units::{self, Unit};
 use crate::visible::visible;
@@ -247,8 +248,11 @@ pub fn of_curves(title: &str, unit: LoadUnit, curves: &[LoadCurve]) -> Option<Ch
 fn notes(shown: &[&LoadCurve], all: usize) -> Vec<String> {
     let overloaded = shown.iter().filter(|curve| !curve.overloaded.is_empty());
     let grew = overloaded.map(|curve| {
-        let rates = curve.overloaded.iter();
-        let rates = rates.map(|rate| units::rate(PerSecond(*rate))).format(", ");
+        let rates = curve
+            .overloaded
+            .iter()
+            .map(|rate| units::rate(PerSecond(*rate)))
+            .format(", ");
         format!(
             "{}: the queue grew at {rates}, so there is no time.",
             visible(&curve.label)
@@ -273,28 +277,20 @@ fn rule(curve: &LoadCurve, unit: LoadUnit, curves: usize) -> Option<Mark> {
 
 fn times(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
     let shade = fill(curve.provenance);
-    let points = curve.points.iter();
-    let high = points.clone().filter_map(|point| {
+    let high = curve.points.iter().filter_map(|point| {
         let p99 = point.p99.filter(|p99| is_drawn(p99.value.0))?;
         Some((point.load, p99.value.0))
     });
-    let means = points.clone().map(|point| (point.load, point.mean.value.0));
-    let lines = [
-        Polyline {
-            path: Path::Fitted,
-            ..line(
-                &format!("{}: 99th percentile", curve.label),
-                shade,
-                series,
-                high,
-            )
-        },
-        Polyline {
-            label: Some(name.to_owned()),
-            ..line(&format!("{}: mean", curve.label), shade, series, means)
-        },
-    ];
-    let dots = points.map(|point| {
+    let high = Polyline {
+        path: Path::Fitted,
+        ..line(
+            &format!("{}: 99th percentile", curve.label),
+            shade,
+            series,
+            high,
+        )
+    };
+    let means = curve.points.iter().map(|point| {
         let p99 = point
             .p99
             .map(|p99| format!(", 99 % within {}", units::duration(p99.value)));
@@ -303,49 +299,29 @@ fn times(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
             p99.unwrap_or_default(),
         );
         let text = format!("{}: mean {mean}{p99}", visible(&point.label));
-        let dot = dot(curve, series, (point, point.mean.value.0), text);
-        Mark::Dot(Dot {
-            interval: interval(&point.mean),
-            ..dot
-        })
+        let about = about(&point.label, text);
+        (point.load, point.mean.value.0, interval(&point.mean), about)
     });
-    lines.map(Mark::Line).into_iter().chain(dots).collect()
+    let label = format!("{}: mean", curve.label);
+    let means = track((&label, name), shade, series, means);
+    std::iter::once(Mark::Line(high)).chain(means).collect()
 }
 
 fn rates(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
-    let points = curve
-        .points
-        .iter()
-        .filter_map(|point| Some((point, point.rate?)));
-    let points = points.filter(|(_, rate)| rate.0.is_finite());
-    let places = points.clone().map(|(point, rate)| (point.load, rate.0));
-    let label = format!("{}: throughput", curve.label);
-    let line = Mark::Line(Polyline {
-        label: Some(name.to_owned()),
-        ..line(&label, fill(curve.provenance), series, places)
-    });
-    let dots = points.map(|(point, rate)| {
+    let rates = curve.points.iter().filter_map(|point| {
+        let rate = point.rate.filter(|rate| rate.0.is_finite())?;
         let text = format!("{}: {}", visible(&point.label), units::rate(rate));
-        Mark::Dot(dot(curve, series, (point, rate.0), text))
+        Some((point.load, rate.0, None, about(&point.label, text)))
     });
-    std::iter::once(line).chain(dots).collect()
-}
-
-fn dot(curve: &LoadCurve, series: usize, (point, y): (&LoadPoint, f64), text: String) -> Dot {
-    Dot {
-        x: point.load,
-        y,
-        interval: None,
-        series,
-        fill: fill(curve.provenance),
-        about: about(&point.label, text),
-    }
+    let label = format!("{}: throughput", curve.label);
+    track((&label, name), fill(curve.provenance), series, rates)
 }
 
 fn said(curve: &LoadCurve, what: &str) -> String {
-    let points = curve.points.iter();
-    let points =
-        points.map(|point| format!("{}: {}", point.load, units::duration(point.mean.value)));
+    let points = curve
+        .points
+        .iter()
+        .map(|point| format!("{}: {}", point.load, units::duration(point.mean.value)));
     let knee = curve.knee.map(|knee| format!("; the knee is at {knee:.0}"));
     let (label, kind) = (visible(&curve.label), curve.provenance);
     let (points, knee) = (points.format(", "), knee.unwrap_or_default());

@@ -15,7 +15,7 @@ use keymark_stats::{Estimate, Quantity, Seconds};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::{Analysis, Row};
-use crate::charts::{About, Chart, Fill, Interval, Path, Polyline, Scale};
+use crate::charts::{About, Chart, Dot, Fill, Interval, Mark, Path, Polyline, Scale};
 use crate::exchange::share::devices;
 use crate::units;
 use crate::visible::visible;
@@ -266,6 +266,30 @@ fn line(
             text: visible(label).into_owned(),
         },
     }
+}
+
+/// A line through figures of a case, named at its right end, and a dot at each figure.
+fn track(
+    (label, name): (&str, &str),
+    fill: Fill,
+    series: usize,
+    figures: impl IntoIterator<Item = (f64, f64, Option<Interval>, About)>,
+) -> Vec<Mark> {
+    let dot = |(x, y, interval, about)| Dot {
+        x,
+        y,
+        interval,
+        series,
+        fill,
+        about,
+    };
+    let dots: Vec<Dot> = figures.into_iter().map(dot).collect();
+    let line = Polyline {
+        label: Some(name.to_owned()),
+        ..line(label, fill, series, dots.iter().map(|dot| (dot.x, dot.y)))
+    };
+    let dots = dots.into_iter().map(Mark::Dot);
+    std::iter::once(Mark::Line(line)).chain(dots).collect()
 }
 
 /// Tells if a value has a place on a logarithmic axis.

@@ -6,10 +6,11 @@ use keymark_stats::{Estimate, PerSecond, Quantity, Ratio, Usl};
 use super::names::{Hues, apart, left_out};
 use super::{
     AnalyzedRun, CURVES, PictureKind, about, drawable, fill, framed, interval, is_drawn, line,
+    track,
 };
 use crate::analysis::Scaling;
 use crate::answers::workers;
-use crate::charts::{Along, Chart, Dot, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
+use crate::charts::{Along, Chart, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
 use crate::grouped;
 use crate::units::{self, Unit};
 use crate::visible::visible;
@@ -146,29 +147,12 @@ fn points<T: Quantity>(
     words: fn(&Estimate<T>) -> String,
 ) -> Vec<Mark> {
     let (name, shade) = (curve.group.name(), fill(curve.group.case.provenance));
-    let at = |(workers, level): &(u32, Estimate<T>)| (f64::from(*workers), level.value.to_f64());
-    let line = Mark::Line(Polyline {
-        label: Some(curve.label.clone()),
-        ..line(&name, shade, curve.series, levels.iter().map(at))
+    let figures = levels.iter().map(|(workers, level)| {
+        let text = format!("{}, {workers} workers: {}", visible(&name), words(level));
+        let (x, y) = (f64::from(*workers), level.value.to_f64());
+        (x, y, interval(level), about(&name, text))
     });
-    let dots = levels.iter().map(|level| {
-        let (x, y) = at(level);
-        let text = format!(
-            "{}, {} workers: {}",
-            visible(&name),
-            level.0,
-            words(&level.1)
-        );
-        Mark::Dot(Dot {
-            x,
-            y,
-            interval: interval(&level.1),
-            series: curve.series,
-            fill: shade,
-            about: about(&name, text),
-        })
-    });
-    std::iter::once(line).chain(dots).collect()
+    track((&name, &curve.label), shade, curve.series, figures)
 }
 
 /// Upper bounds of a gain, by their names.
@@ -210,8 +194,11 @@ fn bounds(curves: &[GainCurve<'_>]) -> (Vec<Mark>, Vec<String>) {
 }
 
 fn said(curve: &GainCurve<'_>) -> String {
-    let levels = curve.group.levels.iter();
-    let levels = levels.map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)));
+    let levels = curve
+        .group
+        .levels
+        .iter()
+        .map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)));
     let bounds = limits(curve.group).into_iter();
     let bounds = bounds.map(|(name, bound)| format!("bound by {name} {}", units::gain(bound)));
     let (name, kind) = (curve.group.name(), curve.group.case.provenance);

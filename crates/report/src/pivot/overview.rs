@@ -63,8 +63,11 @@ impl Analysis {
     /// Figures of an article's cards for the same operations, if the run has no card of its own and is no article.
     fn keycards(&self) -> Option<Section> {
         let is_card = |row: &Row| row.case.store == StoreKind::OPENPGP_CARD;
-        let mut rows = self.rows.iter();
-        if rows.any(|row| row.published.is_some() || is_card(row)) {
+        if self
+            .rows
+            .iter()
+            .any(|row| row.published.is_some() || is_card(row))
+        {
             return None;
         }
         let own: Vec<Case> = self.rows.iter().map(|row| row.case.clone()).collect();
@@ -109,8 +112,9 @@ impl Analysis {
 
     /// Tells if a case differs from one in the table of times by the number of workers alone.
     fn is_level(&self, case: &Case) -> bool {
-        let mut groups = self.scaling.iter();
-        groups.any(|group| group.case != *case && group.is_of(case))
+        self.scaling
+            .iter()
+            .any(|group| group.case != *case && group.is_of(case))
     }
 }
 

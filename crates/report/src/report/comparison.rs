@@ -113,8 +113,9 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
 
 /// Sides whose cases are compared with another side's, for want of a baseline of their own.
 fn borrowed(comparison: &Comparison) -> Vec<Remark> {
-    let pairs = comparison.pairs.iter();
-    let others: BTreeSet<(usize, usize)> = pairs
+    let others: BTreeSet<(usize, usize)> = comparison
+        .pairs
+        .iter()
         .filter_map(|pair| Some((pair.side, pair.borrowed?)))
         .collect();
     let name = |side: usize| comparison.sides.get(side).map_or("", |side| &*side.name);
@@ -152,8 +153,11 @@ fn missing(comparison: &Comparison) -> Vec<Remark> {
 
 /// Grounds of the verdicts, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
-    let pairs = comparison.pairs.iter();
-    let grounds: BTreeSet<_> = pairs.map(|pair| (pair.grounds, pair.side)).collect();
+    let grounds: BTreeSet<_> = comparison
+        .pairs
+        .iter()
+        .map(|pair| (pair.grounds, pair.side))
+        .collect();
     let said = grounds.into_iter().filter_map(|(grounds, side)| {
         let kind = if grounds == Grounds::FewRuns {
             RemarkKind::SingleRuns
@@ -203,8 +207,10 @@ fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<Stri
 /// Meaning of "same", if anything has an interval.
 fn equivalence(comparison: &Comparison) -> Option<Remark> {
     let judged = || {
-        let pairs = comparison.pairs.iter();
-        pairs.filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
+        comparison
+            .pairs
+            .iter()
+            .filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
     };
     judged().next()?;
     let within = percent(comparison.criteria.equivalence);
@@ -244,8 +250,10 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
             "runs of the same case differ by {deviation} here (standard deviation of {runs} earlier runs)"
         ),
     };
-    let pairs = comparison.pairs.iter();
-    let evidence = pairs.filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
+    let evidence = comparison
+        .pairs
+        .iter()
+        .filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
     // The least that any of them can tell apart.
     let least = evidence
         .filter_map(|pair| Some(pair.ratio.high?.0 / pair.ratio.value.0))

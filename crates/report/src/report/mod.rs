@@ -79,9 +79,12 @@ impl Document {
                 },
                 ..section
             }));
-        let warnings = other.warnings.into_iter();
-        self.warnings
-            .extend(warnings.map(|warning| Remark::new(warning.kind, named(warning.text))));
+        self.warnings.extend(
+            other
+                .warnings
+                .into_iter()
+                .map(|warning| Remark::new(warning.kind, named(warning.text))),
+        );
     }
 }
 
@@ -89,8 +92,10 @@ impl Document {
 fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
     let mut sections = comparison.document(&[]).sections;
     let has_table = |section: &&mut Section| {
-        let mut blocks = section.blocks.iter();
-        blocks.any(|block| matches!(block, Block::Table(_)))
+        section
+            .blocks
+            .iter()
+            .any(|block| matches!(block, Block::Table(_)))
     };
     if let Some(section) = sections.iter_mut().find(has_table) {
         let (first, others) = names

@@ -60,8 +60,7 @@ impl Analysis {
         ));
         sections.extend(key_use::sections(record));
         sections.extend(servers::failed(record));
-        let families = self.breakdowns.iter();
-        sections.extend(families.filter_map(Self::breakdown));
+        sections.extend(self.breakdowns.iter().filter_map(Self::breakdown));
         for (heading, title, wanted) in PARTS {
             let table = tables::parts(&self.rows, wanted);
             if !table.rows.is_empty() {
@@ -237,8 +236,10 @@ impl Analysis {
             );
             blocks.push(Block::remark(RemarkKind::Limit, text));
         }
-        let bounds = self.scaling.iter();
-        let servers = bounds.filter_map(|group| group.bounds.as_ref()?.server.as_ref());
+        let servers = self
+            .scaling
+            .iter()
+            .filter_map(|group| group.bounds.as_ref()?.server.as_ref());
         let explained = servers
             .map(|(bottleneck, _)| bottleneck.explanation)
             .unique();

@@ -58,8 +58,11 @@ impl Devices {
     /// Tells if a record of keymark's has a place next to the contributed ones.
     pub fn take(self, shipped: &SiteSource, contributed: &[SiteSource]) -> bool {
         let known = identified(contributed);
-        let mut devices = shipped.devices.iter();
-        self == Self::AlsoPublished || devices.any(|device| known.contains(&device.identified))
+        self == Self::AlsoPublished
+            || shipped
+                .devices
+                .iter()
+                .any(|device| known.contains(&device.identified))
     }
 }
 
@@ -142,8 +145,9 @@ impl Site {
 
     /// The records that somebody brought.
     pub fn contributed(&self) -> impl Iterator<Item = &SiteSource> {
-        let sources = self.sources.iter();
-        sources.filter(|source| source.origin == RecordOrigin::Contributed)
+        self.sources
+            .iter()
+            .filter(|source| source.origin == RecordOrigin::Contributed)
     }
 
     /// The machines that a device's sources were made on.
@@ -177,10 +181,11 @@ impl Device {
             if own.is_empty() {
                 continue;
             }
-            let devices = source.devices.iter();
             of_sources.push(OfDevice {
                 source: place,
-                devices: devices
+                devices: source
+                    .devices
+                    .iter()
                     .filter(|device| device.identified == identified)
                     .cloned()
                     .collect(),

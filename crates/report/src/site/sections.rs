@@ -50,13 +50,13 @@ pub(super) fn sections(figures: &[Entry<'_>]) -> Vec<KeySection> {
         let group = keys.entry((case.algorithm, case.operation, strength));
         group.or_default().push((source, figure));
     }
-    let each = keys.iter_mut();
-    each.map(|(key, figures)| {
-        // What was measured stands above what is said; the rest is the order of the records.
-        figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
-        section(*key, figures)
-    })
-    .collect()
+    keys.iter_mut()
+        .map(|(key, figures)| {
+            // What was measured stands above what is said; the rest is the order of the records.
+            figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
+            section(*key, figures)
+        })
+        .collect()
 }
 
 fn section((algorithm, operation, strength): Key, figures: &[Entry<'_>]) -> KeySection {

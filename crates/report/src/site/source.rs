@@ -146,8 +146,10 @@ const LINKS: usize = 8;
 
 impl SourceDevice {
     fn of(record: &Record, case: &keymark_bench::case::Case) -> Self {
-        let mut stores = record.stores.iter();
-        let store = stores.find(|store| store.device == case.device);
+        let store = record
+            .stores
+            .iter()
+            .find(|store| store.device == case.device);
         let versions = store.iter().flat_map(|store| &store.versions);
         Self {
             identified: Identified::of(record, case),

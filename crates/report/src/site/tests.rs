@@ -23,8 +23,9 @@ fn shipped() -> Vec<SiteSource> {
 }
 
 fn contributed(records: &[Record]) -> Vec<SiteSource> {
-    let each = records.iter();
-    each.map(|record| source(record, RecordOrigin::Contributed))
+    records
+        .iter()
+        .map(|record| source(record, RecordOrigin::Contributed))
         .collect()
 }
 
@@ -57,8 +58,8 @@ fn twin(run: &str, processor: &str) -> Record {
 }
 
 fn ids(site: &Site) -> Vec<&str> {
-    let devices = site.devices.iter();
-    devices
+    site.devices
+        .iter()
         .map(|device| device.identified.id.as_str())
         .collect()
 }

@@ -32,8 +32,7 @@ fn shape(series: usize, (x, y): (f64, f64), r: f64) -> String {
         let r = px(r);
         return format!("M{start}a{r} {r} 0 1 0 {over} 0a{r} {r} 0 1 0 {back} 0Z");
     };
-    let corners = corners.iter();
-    let corners = corners.map(|(dx, dy)| at((x + dx * r, y + dy * r)));
+    let corners = corners.iter().map(|(dx, dy)| at((x + dx * r, y + dy * r)));
     format!("M{}Z", corners.format("L"))
 }
 
@@ -195,8 +194,7 @@ impl Canvas<'_> {
         if places.len() < 2 {
             return;
         }
-        let places = places.into_iter();
-        let path = places.map(at).join("L");
+        let path = places.into_iter().map(at).join("L");
         let ink = self.paint.palette.series(line.series);
         let (width, dashes) = match line.path {
             Path::Fitted => ("1.2", Some("6 3")),

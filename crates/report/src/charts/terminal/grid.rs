@@ -69,8 +69,9 @@ pub(super) fn draw(
 /// Removes intervals: they have no room among letters, and would squeeze the other marks.
 fn without_intervals(panel: &Panel) -> Panel {
     let mut panel = panel.clone();
-    let marks = panel.marks.iter_mut();
-    marks
+    panel
+        .marks
+        .iter_mut()
         .filter_map(Mark::try_as_dot_mut)
         .for_each(|dot| dot.interval = None);
     panel
@@ -85,8 +86,10 @@ impl Drawing<'_> {
         for mark in marks.chain(panel.marks.iter().filter(dots)) {
             self.draw(mark);
         }
-        let lines = self.lines.iter();
-        lines.map(|line| line.iter().collect()).collect()
+        self.lines
+            .iter()
+            .map(|line| line.iter().collect())
+            .collect()
     }
 
     fn set(&mut self, (x, y): (f64, f64), sign: char) {

@@ -48,8 +48,12 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
             Axis::Scale(scale) => lines.extend(grid::draw(chart, panel, scale, signs, width)),
         }
     }
-    let notes = chart.notes.iter();
-    lines.extend(notes.flat_map(|note| wrapped(note, width, "", words)));
+    lines.extend(
+        chart
+            .notes
+            .iter()
+            .flat_map(|note| wrapped(note, width, "", words)),
+    );
     let mut text = String::new();
     for line in lines {
         text += &cut(written(&line, signs).trim_end(), width);

@@ -104,8 +104,10 @@ fn tools(what: &'static str, devices: &[Device]) -> Tools {
 
 /// `2 measured, 1 twin`
 fn kinds(device: &Device) -> String {
-    let kinds = device.kinds.iter();
-    let mut words = kinds.map(|(kind, number)| format!("{number} {kind}"));
+    let mut words = device
+        .kinds
+        .iter()
+        .map(|(kind, number)| format!("{number} {kind}"));
     words.join(", ")
 }
 
@@ -141,10 +143,10 @@ fn index(site: &Site) -> Index<'_> {
 
 /// Keys of a device as the script compares them.
 fn keys(device: &Device) -> String {
-    let mut keys = device.strengths.iter().flat_map(|(family, strengths)| {
-        let levels = strengths.iter();
-        levels.map(|strength| key(*family, *strength))
-    });
+    let mut keys = device
+        .strengths
+        .iter()
+        .flat_map(|(family, strengths)| strengths.iter().map(|strength| key(*family, *strength)));
     keys.join(" ")
 }
 
@@ -158,9 +160,10 @@ fn strengths(device: &Device) -> String {
 
 /// Times of a device's first keys, and how many more there are.
 fn times(device: &Device) -> String {
-    let all = device.sections.iter();
-    let times =
-        all.filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)));
+    let times = device
+        .sections
+        .iter()
+        .filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)));
     let times: Vec<String> = times.collect();
     let more = match times.len().saturating_sub(TIMES) {
         0 => String::new(),
@@ -241,8 +244,10 @@ struct MachineEntry<'a> {
 
 fn machines(site: &Site) -> MachinesPage<'_> {
     let of = |machine: Option<&SiteMachine>| {
-        let records = site.sources.iter();
-        let its = records.filter(|source| source.machine.as_ref() == machine);
+        let its = site
+            .sources
+            .iter()
+            .filter(|source| source.machine.as_ref() == machine);
         its.collect::<Vec<&SiteSource>>()
     };
     let each = site.machines.iter().map(|machine| MachineEntry {
