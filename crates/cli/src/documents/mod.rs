@@ -13,6 +13,7 @@ use keymark_report::answers::answers;
 use keymark_report::pivot::Axis;
 use keymark_report::report::{series, series_rows};
 use keymark_report::units::counted;
+use keymark_report::verdict::Verdict;
 use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
 use serde_json::json;
@@ -61,9 +62,11 @@ pub(crate) fn document(
     document
 }
 
-/// The answers of a record as one JSON object, behind its rows.
+/// Prints the verdict and the answers of a record as one JSON object, behind its rows.
 pub(crate) fn print_answers(record: &Record) {
-    print_json(&json!({ "answers": answers(&analysis(record), record) }));
+    let analysis = analysis(record);
+    let verdict = Verdict::of(&analysis, record).map(|verdict| verdict.fields());
+    print_json(&json!({ "verdict": verdict, "answers": answers(&analysis, record) }));
 }
 
 /// Checks the parameters of a foreign record's cases.

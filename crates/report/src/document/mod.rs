@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::charts::Chart;
 use crate::units::counted;
+use crate::verdict::{REASONS, Verdict};
 
 pub use cap::Limits;
 pub use table::{Align, Answer, Cell, Column, Form, Number, Priority, Table, TableOf};
@@ -28,6 +29,9 @@ pub struct Document {
     /// Version of this form.
     pub schema: u32,
     pub title: Option<String>,
+    /// Recommendation or finding of a run; none where there is no rule for its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Sentences that most readers come for; none if that is the table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Statement>,
@@ -53,6 +57,7 @@ impl Document {
         Self {
             schema: SCHEMA,
             title: None,
+            verdict: None,
             answers: Vec::new(),
             head: Vec::new(),
             head_in_brief: 1,
@@ -71,6 +76,12 @@ impl Document {
             return self;
         }
         self.head.truncate(self.head_in_brief);
+        if self.verdict.is_some() {
+            // The verdict has the keys, and says itself how certain it is.
+            let said = [Topic::Keys, Topic::Certainty];
+            self.answers.retain(|answer| !said.contains(&answer.topic));
+            self.answers.truncate(REASONS);
+        }
         let (sections, remarks) = (self.sections.len(), self.warnings.len());
         self.sections.retain(first);
         self.warnings

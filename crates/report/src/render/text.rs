@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::layout::{GAP, Layout};
 use super::{Width, filled, widths};
+use crate::verdict::Verdict;
 use crate::visible::{visible, words, wrapped};
 use crate::{Block, Document, Section, Table};
 
@@ -24,6 +25,9 @@ pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> 
     let mut text = String::new();
     if let Some(title) = &document.title {
         text.push_str(&heading(title, width));
+    }
+    if let Some(verdict) = &document.verdict {
+        text.push_str(&self::verdict(verdict, width));
     }
     for answer in &document.answers {
         text.push_str(&item(&answer.text, width));
@@ -44,6 +48,23 @@ pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> 
         }
         text.push_str(&self::section(section, width));
     }
+    text
+}
+
+/// The verdict: its first sentence in bold, a line for each use of a key, reasons and certainty.
+fn verdict(verdict: &Verdict, width: Width) -> String {
+    let mut text = heading(&verdict.headline(), width);
+    let lines = verdict.lines();
+    let name = lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
+    let keys = lines.iter().map(|line| line.keys.width()).max().unwrap_or(0);
+    for line in lines {
+        let figures = format!("{:keys$}  {}", line.keys, line.figures);
+        text.push_str(&entry(2, &line.name, name + 1, &figures, width));
+    }
+    for reason in verdict.because() {
+        text.push_str(&item(&reason, width));
+    }
+    text.push_str(&item(&format!("Certainty: {}", verdict.certainty()), width));
     text
 }
 

@@ -9,6 +9,7 @@ use crate::analysis::{
     Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, and, key_use, servers,
 };
 use crate::answers::answers;
+use crate::verdict::Verdict;
 use crate::charts::{Chart, Mark};
 use crate::compare::conditions;
 use crate::document::mixed;
@@ -83,6 +84,7 @@ impl Analysis {
         let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
             title: Some(format!("run {}", record.id)),
+            verdict: Verdict::of(self, record),
             answers,
             head,
             head_in_brief,
