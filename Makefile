@@ -17,8 +17,12 @@ ARGS ?=
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
+# OpenSSL and SQLite of the system where their headers are and OpenSSL is 3.5 or later; compiled in elsewhere (docs/building.md).
+system = $(if $(shell pkg-config $(1) 2>/dev/null && echo found),$(2),$(3))
+export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
+export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqlite3,1,0)
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
     fleet-test locust locust-test
 
@@ -78,7 +82,8 @@ ciw:
 build:
 	$(CARGO) build --locked $(KEYMARK)
 
-# Debian packages of what is built, into target/deb (docs/installation.md).
+# Debian packages of what is built, with both libraries inside, into target/deb (docs/installation.md).
+deb: system = 0
 deb: packages-dist build kryoptic
 	scripts/deb $(dir $(BIN))
 
@@ -114,12 +119,22 @@ locust-test: packages-bench packages-tls locust build
 	scripts/packages ip:iproute2 faketime:faketime haproxy:haproxy
 	scripts/locust-test $(BIN)
 
+# For developers, within three minutes once everything is built: format, lints, unit tests, and the tests of the command line
+# that need no server, reader or token.
+LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
+CHECKED = $(addsuffix ::,archives capacity command_line directories hostile interruption machine processes run series sharing site)
+check: KEYMARK = --workspace $(TEST_FEATURES)
+check: format
+	$(LINTED) $(CARGO) build --locked $(KEYMARK) --lib --bins --tests
+	$(LINTED) $(CARGO) test --locked $(KEYMARK) --lib -- --skip on_a_server --skip tests::server:: --skip tests::roles::
+	$(LINTED) $(CARGO) test --locked -p keymark-stats -p keymark-bench -p keymark-flash -p keymark-report --test it
+	$(LINTED) $(CARGO) test --locked -p keymark --features keymark/tpm --test it -- $(CHECKED)
+
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # clippy's driver compiles what it lints, and cargo builds the C libraries that tests load: nothing is compiled twice. Tests
 # wait for servers and cards much of their time, so that twice as many run as there are processors.
 test: KEYMARK = --workspace $(TEST_FEATURES)
 test: TARGETS = --lib --bins --tests --examples --benches
-test: LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 test: packages-test packages-browser packages-kryoptic deny format
 	$(LINTED) $(CARGO) build --locked $(KEYMARK) $(TARGETS)
 	$(LINTED) scripts/kryoptic $(KEYMARK) $(TARGETS)
@@ -176,7 +191,7 @@ packages-bench:
 	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git \
 	    /usr/lib/gnupg/scdaemon:scdaemon /usr/include/PCSC/winscard.h:libpcsclite-dev \
 	    pkg-config:pkg-config $(LIBRARIES)/libgmp.so:libgmp-dev clang:clang ssh:openssh-client ssh-agent:openssh-client \
-	    softhsm2-util:softhsm2
+	    softhsm2-util:softhsm2 /usr/include/sqlite3.h:libsqlite3-dev /usr/include/openssl/ssl.h:libssl-dev
 
 # swtpm is a TPM, tpm2-abrmd its resource manager on a bus of its own, tpm2-pkcs11 the module before them.
 packages-soft: packages-bench

@@ -28,7 +28,8 @@ fn main() {
     println!("cargo::rustc-env=KEYMARK_MULTIARCH={}", multiarch(&target));
 }
 
-/// `arm-linux-gnueabihf` of `armv7-unknown-linux-gnueabihf`: without the vendor, and with one name for a family of processors.
+/// `arm-linux-gnueabihf` of `armv7-unknown-linux-gnueabihf`: without the vendor, and with one name for a family of
+/// processors.
 fn multiarch(target: &str) -> String {
     let (processor, system) = target.split_once("-unknown-").unwrap_or((target, ""));
     let processor = match processor {

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use keymark_advice::audit::Read;
+use keymark_audit::Read;
 use libfuzzer_sys::fuzz_target;
 
 /// A key of OpenSSH, the one that a line is about.

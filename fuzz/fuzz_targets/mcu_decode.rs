@@ -7,7 +7,7 @@
 
 use keymark_mcu::decode::decode;
 use keymark_mcu::instruction::{Flags, Register};
-use keymark_mcu::machine::{Layout, Machine, Memory, Stop};
+use keymark_mcu::machine::{Layout, Memory, SimulatedMachine, Stop};
 use keymark_mcu::timing::Untimed;
 use libfuzzer_sys::fuzz_target;
 
@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
         for base in [LAYOUT.ram_base, LAYOUT.flash_base] {
             memory.load(base + 0x100, code).expect("it has room");
         }
-        let mut machine = Machine::new(memory, start + 0x101, LAYOUT.ram_base + 0xc00);
+        let mut machine = SimulatedMachine::new(memory, start + 0x101, LAYOUT.ram_base + 0xc00);
         for number in (0..8).filter(|number| pointers >> number & 1 == 1) {
             let pointer = LAYOUT.ram_base + 0x101 + 0x40 * number;
             machine.registers.set(Register::new(number), pointer);

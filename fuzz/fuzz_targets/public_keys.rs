@@ -4,11 +4,11 @@
 
 use std::sync::LazyLock;
 
-use keymark_advice::audit::{Audit, Lists, Places, Question, Read, sarif};
+use keymark_audit::{Audit, Lists, Places, AuditQuestion, Read, sarif};
 use keymark_advice::policy::Policy;
 use libfuzzer_sys::fuzz_target;
 
-static QUESTION: LazyLock<Question> = LazyLock::new(|| Question {
+static QUESTION: LazyLock<AuditQuestion> = LazyLock::new(|| AuditQuestion {
     policies: Policy::all().to_vec(),
     today: "2026-11-24".parse().expect("a day"),
     until: "2035-12-31".parse().ok(),

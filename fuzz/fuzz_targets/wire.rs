@@ -2,19 +2,19 @@
 
 #![no_main]
 
-use keymark_shim_protocol::wire::{Request, Response, read, write};
+use keymark_shim_protocol::wire::{CardRequest, CardResponse, read, write};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut from = data;
-    while let Ok(Some(request)) = read::<Request>(&mut from) {
+    while let Ok(Some(request)) = read::<CardRequest>(&mut from) {
         let mut sent = Vec::new();
         write(&mut sent, &request).expect("what was read can be sent");
         let again = read(&mut sent.as_slice());
         assert_eq!(again.expect("and read again"), Some(request));
     }
     let mut from = data;
-    while let Ok(Some(response)) = read::<Response>(&mut from) {
+    while let Ok(Some(response)) = read::<CardResponse>(&mut from) {
         let mut sent = Vec::new();
         write(&mut sent, &response).expect("what was read can be sent");
         let again = read(&mut sent.as_slice());

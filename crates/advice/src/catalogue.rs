@@ -1,4 +1,4 @@
-//! What `data/tokens.toml` says for who chooses a token: what it does, how open it is, what is known against it.
+//! The catalogue of tokens in `data/tokens.toml`: abilities, openness, and known weaknesses.
 
 use std::sync::LazyLock;
 
@@ -6,40 +6,35 @@ use keymark_bench::shipped::shipped;
 use keymark_bench::{Algorithm, Family, Operation};
 use serde::Deserialize;
 
-use crate::policy::{Kind, Use};
+use crate::policy::{KeyKind, Use};
 
 /// Tokens and weaknesses, as the file has them.
 #[derive(Debug, Deserialize)]
 pub struct Catalogue {
-    /// In the file's order.
     #[serde(rename = "token")]
-    pub tokens: Vec<Token>,
-    /// In the file's order.
+    pub tokens: Vec<CatalogueToken>,
     #[serde(rename = "vulnerability")]
     pub weaknesses: Vec<Weakness>,
 }
 
 /// A model.
 #[derive(Debug, Deserialize)]
-pub struct Token {
-    /// What the catalogue calls it.
+pub struct CatalogueToken {
     pub id: String,
-    /// For people.
+    /// Name for people.
     pub name: String,
-    /// Whether its firmware can be read and built; none where no source says.
+    /// True if its firmware can be read and built; `None` where no source says.
     pub open_firmware: Option<bool>,
-    /// What it looks like.
     pub form_factor: Option<String>,
-    /// How it is reached: `USB CCID`, `NFC`.
+    /// Interfaces: `USB CCID`, `NFC`.
     #[serde(default)]
     pub interface: Vec<String>,
-    /// Whether its keys are made on it or imported.
+    /// Origin of its keys: made on it or imported.
     pub keys_from: Option<String>,
-    /// How open its hardware is.
+    /// Openness of its hardware.
     pub hardware_open: Option<String>,
-    /// What certified whom.
     pub certification: Option<String>,
-    /// How it is confirmed that a key is used; `false`: not at all.
+    /// Confirmation of a key's use; `false`: none.
     pub touch_openpgp: Option<toml::Value>,
     max_rsa_bits_openpgp: Option<u32>,
     rsa_sizes_openpgp: Option<Vec<u32>>,
@@ -49,29 +44,26 @@ pub struct Token {
     pqc: Vec<String>,
 }
 
-/// What is known against tokens.
+/// A known weakness of tokens.
 #[derive(Debug, Deserialize)]
 pub struct Weakness {
-    /// What the catalogue calls it: a CVE, an advisory.
+    /// Identifier: a CVE, an advisory.
     pub id: String,
-    /// What people call it.
     name: Option<String>,
-    /// For which versions it holds.
     holds: Option<String>,
-    /// What is weak, in a sentence.
+    /// The weakness in a sentence.
     pub title: String,
     /// The version without it, or why there is none.
     #[serde(default)]
     pub fixed: String,
-    /// Whether owners can install firmware without it.
+    /// True if owners can install firmware without it.
     #[serde(default)]
     updatable: bool,
-    /// Where it was read.
     pub source: String,
     tokens: Vec<String>,
-    /// Of none: every key.
+    /// Affected kinds of keys; every key if empty.
     #[serde(default)]
-    concerns: Vec<Kind>,
+    concerns: Vec<KeyKind>,
     /// The products that have it, as they call themselves.
     #[serde(default)]
     pub devices: Vec<Affected>,
@@ -87,8 +79,8 @@ pub struct Affected {
     pub from: Option<String>,
     /// The first version without it.
     pub before: Option<String>,
-    /// Those of its keys that are, by how they sign; none: all.
-    pub keys: Option<Kind>,
+    /// Kinds of affected keys, by how they sign; `None`: all.
+    pub keys: Option<KeyKind>,
 }
 
 /// The catalogue that comes with keymark.
@@ -104,14 +96,14 @@ impl Catalogue {
         &CATALOGUE
     }
 
-    /// What is known against a token with such a key in such a use.
+    /// Returns the weaknesses of a token with such a key in such a use.
     pub fn against(
         &self,
         token: &str,
         algorithm: Algorithm,
         operation: Operation,
     ) -> Vec<&Weakness> {
-        let kind = Kind::of(algorithm.into(), Use::of(operation));
+        let kind = KeyKind::of(algorithm.into(), Use::of(operation));
         let about = |weakness: &&Weakness| {
             let concerns = &weakness.concerns;
             weakness.tokens.iter().any(|id| id == token)
@@ -122,17 +114,16 @@ impl Catalogue {
 }
 
 impl Weakness {
-    /// What people call it.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.id)
     }
 
-    /// Whether it stays in the devices that have it: no owner can install firmware without it.
+    /// Returns whether it stays in the devices that have it: no owner can install firmware without it.
     pub const fn is_open(&self) -> bool {
         !self.updatable
     }
 
-    /// With the versions for which it holds.
+    /// Returns the weakness with its versions.
     pub fn at_length(&self) -> String {
         let holds = self.holds.as_ref();
         let holds = holds.map(|versions| format!(", {versions}"));
@@ -140,7 +131,7 @@ impl Weakness {
     }
 }
 
-impl Token {
+impl CatalogueToken {
     /// Keys that its OpenPGP application takes, and its post-quantum ones.
     pub fn algorithms(&self) -> Vec<Algorithm> {
         let most = self.max_rsa_bits_openpgp.unwrap_or(0);
@@ -169,7 +160,6 @@ impl Token {
         }
     }
 
-    /// What touching it does, for people.
     pub fn touch(&self) -> Option<&str> {
         let touch = self.touch_openpgp.as_ref()?;
         let none = (touch.as_bool() == Some(false)).then_some("none");
@@ -181,7 +171,7 @@ impl Token {
 mod tests {
     use super::*;
 
-    fn token(id: &str) -> &'static Token {
+    fn token(id: &str) -> &'static CatalogueToken {
         let mut tokens = Catalogue::shipped().tokens.iter();
         tokens.find(|token| token.id == id).unwrap()
     }

@@ -1,4 +1,4 @@
-//! From which version on programs, services and firmware take a key (`data/compatibility.toml`).
+//! Versions from which on programs, services and firmware take a key (`data/compatibility.toml`).
 
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -12,38 +12,36 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// What it is called: `gnupg`.
+    /// Name: `gnupg`.
     pub id: String,
-    /// For people.
     pub name: String,
-    rows: Vec<Row>,
+    rows: Vec<PeerRow>,
     /// Keys that it does not take.
     #[serde(default)]
     not: Vec<String>,
-    /// Where that was read.
     #[serde(default)]
     pub not_source: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct PeerRow {
     keys: Vec<String>,
     since: String,
     source: String,
     words: String,
-    /// Whether that was read in somebody else's words.
+    /// True if the source is secondary.
     #[serde(default)]
     secondary: bool,
 }
 
 #[derive(Debug, Deserialize)]
-struct File {
+struct PeerFile {
     program: Vec<Program>,
 }
 
 static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
-    let file: File = shipped(include_str!("../../../data/compatibility.toml"));
+    let file: PeerFile = shipped(include_str!("../../../data/compatibility.toml"));
     file.program
 });
 
@@ -58,16 +56,15 @@ fn version(text: &str) -> Option<Vec<u32>> {
 pub struct Peer {
     program: &'static Program,
     version: Option<Vec<u32>>,
-    /// As it was written.
     pub words: String,
 }
 
-/// Whether a program takes a key.
+/// Support of a key by a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// It does, as the source says.
+    /// Support, as the source says.
     Yes,
-    /// From that version on.
+    /// Support from a version on.
     Since(&'static str),
     /// Not at all.
     No,
@@ -111,7 +108,6 @@ impl Peer {
         &self.program.id
     }
 
-    /// Whether it takes such a key.
     pub fn takes(&self, algorithm: Algorithm) -> Takes {
         if means(&self.program.not, algorithm) {
             return Takes::No;
@@ -125,7 +121,7 @@ impl Peer {
         }
     }
 
-    /// What the source says of a key, and where.
+    /// Returns the source's words on a key.
     pub fn source(&self, algorithm: Algorithm) -> Option<String> {
         let row = self.row(algorithm)?;
         let mark = if row.secondary { ", secondary" } else { "" };
@@ -133,17 +129,19 @@ impl Peer {
         Some(format!("{name}: {words} ({source}{mark})"))
     }
 
-    fn row(&self, algorithm: Algorithm) -> Option<&'static Row> {
-        let mut rows = self.program.rows.iter();
-        rows.find(|row| means(&row.keys, algorithm))
+    fn row(&self, algorithm: Algorithm) -> Option<&'static PeerRow> {
+        self.program
+            .rows
+            .iter()
+            .find(|row| means(&row.keys, algorithm))
     }
 }
 
-/// Whether a key is among those, by its name or by its kind.
+/// Returns whether a key is among those, by its name or by its kind.
 fn means(keys: &[String], algorithm: Algorithm) -> bool {
     let (kind, _) = algorithm.length();
-    let mut keys = keys.iter();
-    keys.any(|key| key == algorithm.name() || key == kind)
+    keys.iter()
+        .any(|key| key == algorithm.name() || key == kind)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What operations cost, from whatever has a figure of it: the archive's runs, published tables, profiles of devices.
+//! Costs of operations, from the archive's runs, published tables and profiles of devices.
 
 use itertools::Itertools;
 use keymark_bench::{Algorithm, Operation, Parameters, Profile, Provenance, Record, StackName};
@@ -17,18 +17,16 @@ pub struct Way {
     pub stack: StackName,
     /// Its parameters with keys in files. Keys on tokens have none.
     pub parameters: Parameters,
-    /// For people: `gpg, passphrase cached`.
+    /// Name for people: `gpg, passphrase cached`.
     pub words: &'static str,
 }
 
 /// A figure of one operation with one key on one device.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub struct CostFigure {
     /// The catalogue's id of the device, or [`SOFTWARE`].
     pub owner: String,
-    /// Of the key.
     pub algorithm: Algorithm,
-    /// What the key is asked for.
     pub operation: Operation,
     /// Through which program.
     pub stack: StackName,
@@ -45,7 +43,6 @@ pub struct Figure {
 /// Handshakes a second of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handshakes {
-    /// Of the certificate.
     pub algorithm: Algorithm,
     /// Its key exchange.
     pub exchange: String,
@@ -53,7 +50,6 @@ pub struct Handshakes {
     pub stack: StackName,
     /// All its parameters besides the key exchange, and the load.
     pub conditions: String,
-    /// As observed.
     pub rate: Estimate<PerSecond>,
     /// The run.
     pub source: String,
@@ -62,13 +58,14 @@ pub struct Handshakes {
 /// All that are at hand.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
-    operations: Vec<Figure>,
+    operations: Vec<CostFigure>,
     handshakes: Vec<Handshakes>,
 }
 
 impl Figures {
-    /// Those of records: runs, newest first, and published tables. Figures of keys in files count of this machine's runs only,
-    /// for which `is_here` holds. A virtual card's are this CPU's, and no device's. A case that failed has none.
+    /// Returns the figures of runs, newest first, and of published tables. Figures of keys in files count of this
+    /// machine's runs only, for which `is_here` holds. A virtual card's are this CPU's, and no device's. A failed case
+    /// has none.
     pub fn of(records: &[Record], is_here: impl Fn(&Record) -> bool) -> Self {
         let mut all = Self::default();
         for record in records {
@@ -117,7 +114,7 @@ impl Figures {
             | Provenance::Predicted
             | Provenance::Published => Identified::of(record, case).id,
         };
-        self.operations.push(Figure {
+        self.operations.push(CostFigure {
             owner,
             algorithm: case.algorithm,
             operation: case.operation,
@@ -129,7 +126,7 @@ impl Figures {
         });
     }
 
-    /// With the times of profiles, which are a card's alone; assumed times are left out.
+    /// Adds the times of profiles, which are a card's alone; assumed times are left out.
     pub fn with_profiles(mut self, profiles: &[Profile]) -> Self {
         for profile in profiles {
             for (capability, service) in &profile.services {
@@ -137,7 +134,7 @@ impl Figures {
                     continue;
                 }
                 let time = Seconds(service.time.mean().as_secs_f64());
-                self.operations.push(Figure {
+                self.operations.push(CostFigure {
                     owner: profile.name.clone(),
                     algorithm: capability.algorithm,
                     operation: capability.operation,
@@ -160,11 +157,11 @@ impl Figures {
         owner: &str,
         algorithm: Algorithm,
         operation: Operation,
-    ) -> Option<&Figure> {
+    ) -> Option<&CostFigure> {
         let none = Parameters::NONE;
         let on_token = owner != SOFTWARE && way.stack == StackName::GNUPG;
         let parameters = if on_token { &none } else { &way.parameters };
-        let same = |figure: &&Figure| {
+        let same = |figure: &&CostFigure| {
             (&*figure.owner, figure.algorithm, figure.operation) == (owner, algorithm, operation)
                 && (figure.stack, &figure.parameters) == (way.stack, parameters)
         };
@@ -185,14 +182,14 @@ impl Figures {
     }
 }
 
-/// One figure for each case over its runs, which are the newest first.
-fn over_runs(figures: Vec<Figure>) -> Vec<Figure> {
+/// Joins the figures of each case over its runs, which are the newest first.
+fn over_runs(figures: Vec<CostFigure>) -> Vec<CostFigure> {
     let same = grouped(figures, |figure| {
         let key = (figure.owner.clone(), figure.algorithm, figure.operation);
         let way = (figure.stack, figure.parameters.clone());
         (key, way, figure.provenance)
     });
-    let mean = |(_, mut runs): (_, Vec<Figure>)| {
+    let mean = |(_, mut runs): (_, Vec<CostFigure>)| {
         let means: Vec<Seconds> = runs.iter().map(|run| run.time.value).collect();
         let newest = runs.swap_remove(0);
         let time = if means.len() > 1 {
@@ -200,7 +197,7 @@ fn over_runs(figures: Vec<Figure>) -> Vec<Figure> {
         } else {
             newest.time
         };
-        Figure { time, ..newest }
+        CostFigure { time, ..newest }
     };
     same.into_iter().map(mean).collect()
 }

@@ -12,9 +12,9 @@ use serde::Deserialize;
 /// Algorithm and size of a public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeySpec {
-    /// Of a family that keymark knows; a modulus may have any length.
+    /// A key of a family that keymark knows; a modulus may have any length.
     Family(Family),
-    /// On a curve that keymark does not measure.
+    /// A key on a curve that keymark does not measure.
     Curve(&'static OtherCurve),
     /// Diffie-Hellman modulo a prime with so many bits.
     Dh(u32),
@@ -26,7 +26,6 @@ pub enum KeySpec {
 pub struct OtherCurve {
     /// The first of which is keymark's.
     pub names: Vec<String>,
-    /// Of the order of the base point.
     order_bits: u32,
     /// Its identifier.
     pub oid: String,
@@ -44,11 +43,10 @@ pub struct Identifiers {
     pub broken_hash: BTreeMap<String, String>,
 }
 
-/// Those that come with keymark.
+/// Identifiers that come with keymark.
 pub static IDENTIFIERS: LazyLock<Identifiers> =
     LazyLock::new(|| shipped(include_str!("../../../data/identifiers.toml")));
 
-/// What makes a key of so many bits.
 type OfBits = fn(u32) -> KeySpec;
 
 /// Kinds whose length is written behind their name. DSA's and Elgamal's are those of the prime.
@@ -122,8 +120,11 @@ impl FromStr for KeySpec {
             Ok(algorithm) => return Ok(algorithm.into()),
             Err(unknown) => unknown,
         };
-        let mut curves = IDENTIFIERS.curve.iter();
-        if let Some(curve) = curves.find(|curve| curve.names.contains(&lower)) {
+        if let Some(curve) = IDENTIFIERS
+            .curve
+            .iter()
+            .find(|curve| curve.names.contains(&lower))
+        {
             return Ok(Self::Curve(curve));
         }
         let sized = KINDS.iter().find_map(|(kind, make)| {

@@ -1,8 +1,7 @@
-//! What a key is worth, and until when: its strength by each table, its status by each policy at a date.
-//! Every statement has its source, and who read it ([`Verified`]); what nobody could check is not here.
+//! A key's worth, and until when: its strength by each table, its status by each policy at a date. Every statement has
+//! its source, and who read it ([`Verified`]); what nobody could check is not here.
 
 pub mod advise;
-pub mod audit;
 pub mod capacity;
 pub mod catalogue;
 pub mod compatibility;
@@ -16,11 +15,11 @@ use keymark_report::document::{Block, Document, RemarkKind, Section};
 
 pub use keymark_bench::strength::{Strength, Table, Verified};
 
-/// What was asked, answered: sentences first, then what they rest on.
+/// Returns an answer as a document: sentences first, then their basis.
 fn answered(said: impl IntoIterator<Item = String>, sections: Vec<Section>) -> Document {
-    let said = said.into_iter();
     Document {
         answers: said
+            .into_iter()
             .map(|text| Statement::new(Topic::Choice, text, []))
             .collect(),
         ..Document::of(sections)

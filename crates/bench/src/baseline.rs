@@ -1,4 +1,4 @@
-//! Which case a ratio is taken to.
+//! Baseline: the case to which a ratio is taken.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -122,7 +122,7 @@ fn of_stack(own: &Parameters, other: &Case, cases: &[Case]) -> Option<Parameters
         .then(|| theirs.clone())
 }
 
-/// Whether both say something of the same dimensions.
+/// Returns true if both say something of the same dimensions.
 fn alike(one: &Parameters, other: &Parameters) -> bool {
     let has_all =
         |of: &Parameters, from: &Parameters| from.pairs().all(|(name, _)| of.get(name).is_some());
@@ -181,8 +181,10 @@ fn stack(word: &str) -> Option<StackName> {
 
 impl fmt::Display for Baseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = self.parameters.iter();
-        let parameters = parameters.map(|(dimension, word)| Some(format!("{dimension}={word}")));
+        let parameters = self
+            .parameters
+            .iter()
+            .map(|(dimension, word)| Some(format!("{dimension}={word}")));
         let first = [
             self.algorithm.map(|word| word.to_string()),
             self.stack.map(|word| word.to_string()),

@@ -1,11 +1,11 @@
-//! What is asked of a key.
+//! Capability: an algorithm and an operation on its key.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Algorithm, Operation};
 
-/// One algorithm and operation that a device offers.
+/// Algorithm and operation that a device offers.
 #[derive(
     Debug,
     Clone,
@@ -23,7 +23,7 @@ use crate::{Algorithm, Operation};
 pub struct Capability {
     /// Algorithm of the key.
     pub algorithm: Algorithm,
-    /// What can be asked of it.
+    /// Operation on the key.
     pub operation: Operation,
 }
 

@@ -1,4 +1,4 @@
-//! On what a run was measured. Read once, before anything is timed.
+//! Environment of a run, read once before anything is timed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 
 words! {
-    /// Where a run is seen while it lasts.
+    /// Kind of progress display during a run.
     #[derive(Default)]
     pub enum View("view") {
         /// Nowhere.
@@ -34,7 +34,7 @@ impl View {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// What its owner calls the machine among others (an inventory's name): never its host name unless somebody says so.
+    /// Owner's name for the machine (an inventory's name), never its host name unless the owner says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Model name of the processor.
@@ -54,11 +54,11 @@ pub struct Environment {
     pub virtualization: Option<String>,
     /// Memory in kibibytes.
     pub memory_kib: Option<u64>,
-    /// One-minute load average when the run began.
+    /// Load average over one minute when the run began.
     pub load_average: Option<f64>,
     /// Version of keymark, with the commit it was built from.
     pub keymark: String,
-    /// Where the run was seen while it lasted: drawing takes time, too.
+    /// Progress display: drawing takes time.
     #[serde(default, skip_serializing_if = "View::is_none")]
     pub view: View,
     /// Versions of libraries and programs, by name.
@@ -174,8 +174,8 @@ mod tests {
     fn the_least_quota_of_the_groups_is_found() {
         let files = |known: &'static [(&str, &str)]| {
             move |path: &str| {
-                let mut known = known.iter();
                 known
+                    .iter()
                     .find(|(name, _)| *name == path)
                     .map(|(_, text)| (*text).to_owned())
             }
@@ -198,17 +198,6 @@ mod tests {
         ]);
         assert_eq!(cpu_quota(&first), Some(1.5));
         assert_eq!(cpu_quota(&files(&[("proc/self/cgroup", "0::/")])), None);
-    }
-
-    #[test]
-    fn fields_are_found_by_their_whole_name() {
-        let cpuinfo = "model\t\t: 2\nmodel name\t: AMD EPYC\nflags\t\t: fpu hypervisor lahf_lm\n";
-        assert_eq!(
-            field(cpuinfo, "model name", ':').as_deref(),
-            Some("AMD EPYC")
-        );
-        assert_eq!(field(cpuinfo, "model", ':').as_deref(), Some("2"));
-        assert_eq!(field(cpuinfo, "serial", ':'), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Algorithm, Operation};
 
-/// What a key store or a stack reports.
+/// Error of a key store or a stack.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Error {
     /// A call into a library, program or device failed.
@@ -18,7 +18,7 @@ pub enum Error {
         call: String,
         /// The code and its meaning, as reported.
         reason: String,
-        /// What to do about it; may be empty.
+        /// Advice; may be empty.
         advice: String,
     },
     /// A device refused a call with a code of its specification.
@@ -26,29 +26,29 @@ pub enum Error {
     Refused {
         /// The call as the specification spells it: `PSO:DECIPHER`, `C_Sign`.
         call: String,
-        /// What the device returned.
+        /// Return code of the device.
         code: ReturnCode,
-        /// What that means here.
+        /// Meaning of the code.
         reason: String,
-        /// What to do about it; may be empty.
+        /// Advice; may be empty.
         advice: String,
     },
     /// The key store lacks what was asked for.
     #[error("{by} has no {operation} with {algorithm}")]
     Unsupported {
-        /// Who was asked.
+        /// Store or stack that was asked.
         by: String,
-        /// For what.
+        /// Operation that was asked for.
         operation: Operation,
-        /// With which key.
+        /// Algorithm of the key.
         algorithm: Algorithm,
     },
     /// A program or library is not there, or too old.
     #[error("{what} is missing here: {reason}{}", and_then(.advice))]
     Missing {
-        /// What is missing.
+        /// Missing thing.
         what: String,
-        /// How that was seen.
+        /// Evidence that it is missing.
         reason: String,
         /// The command that brings it.
         advice: String,
@@ -77,7 +77,7 @@ impl ReturnCode {
         }
     }
 
-    /// Whether the device refuses another worker, whatever that one would ask it (PKCS#11 3.1 §5.1.6).
+    /// Returns true if the device refuses another worker, whatever that one would ask it (PKCS#11 3.1 §5.1.6).
     pub fn refuses_more_workers(&self) -> bool {
         const CODES: [&str; 3] = [
             "CKR_SESSION_COUNT",
@@ -96,7 +96,7 @@ impl ReturnCode {
     }
 }
 
-/// What was being done when something failed.
+/// Adds the failed action to an error.
 pub trait During<T> {
     /// The failure of that call, which is put into words only then; there is nothing to advise.
     fn during(self, call: impl Display) -> Result<T, Error>;

@@ -4,7 +4,7 @@ use crate::words::words;
 use crate::{Algorithm, Family};
 
 words! {
-    /// On what an algorithm's security rests.
+    /// Problem on which an algorithm's security rests.
     pub enum KeyFamily("family of algorithms") {
         /// Factoring.
         Rsa = "rsa",
@@ -18,7 +18,7 @@ words! {
 }
 
 impl KeyFamily {
-    /// That of an algorithm.
+    /// Returns the family of an algorithm.
     pub const fn of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
             Family::Rsa(_) => Self::Rsa,
@@ -35,7 +35,7 @@ impl KeyFamily {
         }
     }
 
-    /// For people.
+    /// Returns the name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rsa => "RSA",

@@ -1,4 +1,4 @@
-//! What a server asked of its private key while it was loaded, and what the operation takes by itself.
+//! Use of a server's private key under load, and the time of the operation alone.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct TokenCalls {
     pub handshakes: u64,
     /// Processes that called.
     pub processes: u64,
-    /// By function; one that asks only how long its result will be is a function of its own.
+    /// Calls by function; a call that asks only for the length of its result counts as a function of its own.
     pub functions: BTreeMap<String, FunctionCalls>,
 }
 
@@ -25,27 +25,27 @@ pub struct TokenCalls {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionCalls {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// How many of them did not return `CKR_OK`.
+    /// Number of calls that did not return `CKR_OK`.
     pub failed: u64,
     /// All together, in nanoseconds.
     pub total_ns: u64,
-    /// What of it a twin worked for others, in nanoseconds.
+    /// Time in which a twin worked for others, in nanoseconds.
     pub waited_ns: u64,
     /// Each, within 1.6 %.
     pub durations: Durations,
-    /// Whether it is part of an operation with the private key: the operation is begun, done, or ended by it.
+    /// True if it is part of an operation with the private key: the operation is begun, done, or ended by it.
     pub of_operation: bool,
 }
 
 impl FunctionCalls {
-    /// What one took; none of nothing.
+    /// Returns the mean time of a call.
     pub fn mean(&self) -> Option<Seconds> {
         (self.calls > 0).then(|| Seconds(self.total_ns as f64 / self.calls as f64 / 1e9))
     }
 
-    /// What one waited for a twin that worked for others; none of nothing.
+    /// Returns the mean time that a call waited for a twin that worked for others.
     pub fn waited(&self) -> Option<Seconds> {
         (self.calls > 0).then(|| Seconds(self.waited_ns as f64 / self.calls as f64 / 1e9))
     }
@@ -57,7 +57,7 @@ impl TokenCalls {
         self.a_handshake(|function| function.total_ns)
     }
 
-    /// What of it a twin worked for others.
+    /// Returns the time that a twin worked for others, per handshake.
     pub fn waited(&self) -> Option<Seconds> {
         self.a_handshake(|function| function.waited_ns)
     }
@@ -77,13 +77,13 @@ impl TokenCalls {
 pub struct OperationAlone {
     /// `sign`, or `decrypt` where the key exchange is RSA's.
     pub operation: Operation,
-    /// What calculated.
+    /// Calculator of the operation.
     pub by: Calculator,
     /// Each.
     pub durations: Durations,
 }
 
-/// What calculates with the private key of a server.
+/// Calculator with the private key of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub enum Calculator {
@@ -119,7 +119,7 @@ impl TryFrom<String> for Calculator {
 }
 
 impl OperationAlone {
-    /// What one takes; none of nothing.
+    /// Returns the mean time of an operation.
     pub fn mean(&self) -> Option<Seconds> {
         self.durations.mean()
     }

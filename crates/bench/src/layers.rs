@@ -1,24 +1,24 @@
-//! How stacks of one family lie on one another, and what their rates are compared with: what analysis subtracts from
-//! what, and divides by what, as data, so that it knows no stack by name.
+//! Layers: how stacks of one family build on one another, and with which cases rates are compared. They are data, so
+//! that the analysis knows no stack by name.
 
 use crate::{Case, Parameters, StackName, StoreKind};
 
 /// A way to a key: through which stack, with which of its family's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// Which program is asked.
+    /// Stack of the point.
     pub stack: StackName,
-    /// As its family distinguishes them.
+    /// Parameters of the stack.
     pub parameters: Parameters,
 }
 
 impl Point {
-    /// That stack, with those parameters.
+    /// Returns the point of a stack with parameters.
     pub const fn new(stack: StackName, parameters: Parameters) -> Self {
         Self { stack, parameters }
     }
 
-    /// What every other stack stands on.
+    /// Stack below every other one.
     pub const RAW: Self = Self::new(StackName::RAW, Parameters::NONE);
 
     /// The way that a case takes.
@@ -26,7 +26,7 @@ impl Point {
         Self::new(case.stack, case.parameters.clone())
     }
 
-    /// The same case, but this way.
+    /// Returns this case at the point.
     pub fn applied(&self, case: &Case) -> Case {
         Case {
             stack: self.stack,
@@ -41,14 +41,14 @@ impl Point {
 pub struct End {
     /// Heading of the column.
     pub heading: &'static str,
-    /// What a sentence calls it.
+    /// Name in sentences.
     pub name: &'static str,
-    /// Where it is measured.
+    /// Stack and parameters.
     pub point: Point,
 }
 
 impl End {
-    /// At that point, called the same in a heading and in a sentence.
+    /// Returns an end with one name for headings and sentences.
     pub const fn called(name: &'static str, point: Point) -> Self {
         Self {
             heading: name,
@@ -58,37 +58,37 @@ impl End {
     }
 }
 
-/// What one layer adds to another.
+/// Cost of one layer above another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct LayerStep {
     /// Heading of the column.
     pub heading: &'static str,
-    /// With the layer.
+    /// Point with the layer.
     pub upper: Point,
-    /// Without it.
+    /// Point without the layer.
     pub lower: Point,
 }
 
 /// The library that a family's own programs calculate with, where it is not the one that is built in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnLibrary {
-    /// Where the key alone is measured with it.
+    /// Point of the key alone with this library.
     pub point: Point,
     /// The key stores whose keys it works with. A card calculates itself, whoever asks it: there
     /// [`Point::RAW`] is what it takes.
     pub store: StoreKind,
-    /// What other libraries take, as a column beside.
+    /// Column for the other library.
     pub beside: End,
-    /// What is said where both were measured.
+    /// Explanation where both were measured.
     pub explanation: &'static str,
-    /// What is said where layers had to stand on the built-in library's figure.
+    /// Explanation where layers stand on the built-in library's figure.
     pub stand_in: &'static str,
 }
 
 /// A server with one thread that every worker has to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// What the server is called.
+    /// Name of the server.
     pub name: &'static str,
     /// The operations that ask it.
     pub point: Point,
@@ -101,48 +101,48 @@ pub struct Bottleneck {
 /// A family of stacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layers {
-    /// What it is called.
+    /// Name of the family.
     pub family: &'static str,
     /// The bare operation.
     pub base: End,
-    /// What calculates for it, if not the library that is built in.
+    /// Library that calculates, if not the built-in one.
     pub own_library: Option<OwnLibrary>,
-    /// What is added to it, from below.
-    pub steps: Vec<Step>,
+    /// Layers from below.
+    pub steps: Vec<LayerStep>,
     /// Base and steps together, as it is measured.
     pub whole: Option<End>,
-    /// What workers queue for.
+    /// Bottleneck in front of which workers queue.
     pub bottleneck: Option<Bottleneck>,
     /// The stack with which people open messages, one after the other.
     pub opens_messages: Option<StackName>,
 }
 
 impl Layers {
-    /// Whether a step leads away from the whole: what it adds is in no sum of the others.
-    pub fn is_aside(&self, step: &Step) -> bool {
+    /// Returns true if a step leads away from the whole: what it adds is in no sum of the others.
+    pub fn is_aside(&self, step: &LayerStep) -> bool {
         let whole = self.whole.as_ref();
         whole.is_some_and(|whole| whole.point != step.upper)
             && self.steps.iter().all(|other| other.lower != step.upper)
     }
 }
 
-/// What the rates of a family's cases are compared with.
+/// Comparison of the rates of a family's cases.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparison {
     /// Heading of its table.
     pub heading: &'static str,
-    /// What is said of it.
+    /// Direction of the quotient.
     pub times: Times,
     /// The parameters of the case beside the one that has these, which is the same in all else; none where nothing is to
     /// be compared.
     pub beside: fn(&Parameters) -> Option<Parameters>,
 }
 
-/// How the quotient of two rates is said.
+/// Direction of the quotient of two rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Times {
-    /// As so many times the rate of the case beside it.
+    /// N× the rate of the other case.
     Gain,
-    /// As so many times its time.
+    /// N× the time of the other case.
     Cost,
 }

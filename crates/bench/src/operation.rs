@@ -3,7 +3,7 @@
 use crate::words::words;
 
 words! {
-    /// What is asked of a private key.
+    /// Operation with a private key.
     pub enum Operation("operation") {
         /// Decryption of a message's session key; for ECDH, the shared secret it hangs on.
         Decrypt = "decrypt",
@@ -13,13 +13,13 @@ words! {
         Authenticate = "authenticate",
         /// A shared secret out of a KEM ciphertext.
         Decapsulate = "decapsulate",
-        /// One full TLS handshake.
+        /// Full TLS handshake.
         Handshake = "handshake",
     }
 }
 
 impl Operation {
-    /// Whether what comes out is a signature, which anybody can check with the public key.
+    /// Returns true if what comes out is a signature, which anybody can check with the public key.
     pub const fn signs(self) -> bool {
         match self {
             Self::Sign | Self::Authenticate => true,

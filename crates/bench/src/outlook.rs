@@ -1,5 +1,4 @@
-//! How far a run has come, and how long it will still take: at first what it is expected to take, and the more of it is
-//! done, what that has taken.
+//! Progress of a run and its remaining time: the expected time at first, later the measured one.
 
 use std::time::Duration;
 
@@ -20,22 +19,22 @@ pub struct Outlook {
     left: Duration,
 }
 
-/// One case.
+/// Progress of a case.
 #[derive(Debug, Clone)]
 struct Share {
-    /// What it is expected to take, as a weight.
+    /// Expected time, as a weight.
     weight: f64,
     operations: u64,
     busy: Duration,
     is_over: bool,
 }
 
-/// What is to be seen of a run at one moment.
+/// Progress of a run at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// Since its beginning.
     pub elapsed: Duration,
-    /// What is left, at most or about; `None` where it takes longer than was expected.
+    /// Remaining time, at most or about; `None` where the run takes longer than expected.
     pub left: Option<Duration>,
 }
 
@@ -50,7 +49,7 @@ impl View {
 }
 
 impl Outlook {
-    /// Of a plan that begins now, given what one operation of a case costs.
+    /// Starts the outlook of a plan, given the cost of one operation of a case.
     pub fn new(plan: &Plan, cost: &dyn Fn(&Case) -> Duration, now: Timestamp) -> Self {
         let (preparing, measuring) = (
             plan.expected_preparation(cost),
@@ -75,7 +74,7 @@ impl Outlook {
         }
     }
 
-    /// Whether what is left is an upper bound: a rule may end cases earlier.
+    /// Returns true if what is left is an upper bound: a rule may end cases earlier.
     pub const fn is_bound(&self) -> bool {
         self.limit.is_some() || matches!(self.stop, StopRule::Precision { .. })
     }
@@ -120,7 +119,7 @@ impl Outlook {
         (over.count(), self.cases.len())
     }
 
-    /// How it looks at a moment.
+    /// Returns the progress at a moment.
     pub fn at(&self, now: Timestamp) -> View {
         let (elapsed, since) = (now.since(self.began), now.since(self.reported));
         // A tenth more is what was expected: checks and the last visits.
@@ -141,12 +140,13 @@ impl Outlook {
             .iter()
             .map(|case| case.weight * self.done(case))
             .sum();
-        let by_cases = left(self.measuring, done / weights.max(1e-9), elapsed);
-        let by_time = self.limit.map(|limit| limit.saturating_sub(elapsed));
-        self.report(
-            by_time.map_or(by_cases, |by_time| by_time.min(by_cases)),
-            now,
-        );
+        // The limit is one of measuring: checks and pauses between blocks come on top, as they did so far.
+        let busy: Duration = self.cases.iter().map(|case| case.busy).sum();
+        let by_time = self
+            .limit
+            .map(|limit| busy.as_secs_f64() / limit.as_secs_f64().max(1e-9));
+        let done = by_time.unwrap_or(0.0).max(done / weights.max(1e-9));
+        self.report(left(self.measuring, done, elapsed), now);
     }
 
     /// The part of a case that is done, as far as its stop rule tells.
@@ -169,8 +169,8 @@ impl Outlook {
     }
 }
 
-/// What is left of something that was expected to take so long: by what the part that is done has taken, and the less of it
-/// that is, the more by what was expected.
+/// Returns the remaining time of something with an expected time: it follows the time of the finished part, and the
+/// smaller that is, the more the expectation.
 fn left(expected: Duration, done: f64, elapsed: Duration) -> Duration {
     let rest = (1.0 - done).max(0.0);
     let all = rest * expected.as_secs_f64() + elapsed.as_secs_f64();

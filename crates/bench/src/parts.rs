@@ -1,4 +1,4 @@
-//! Where the time of an operation went, as measured on the way and not by subtraction.
+//! Parts of an operation's time, measured during it and not by subtraction.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,14 +26,14 @@ words! {
         Calls = "PC/SC calls",
         /// A process of the program that does nothing.
         ProgramStart = "program start",
-        /// What another process takes that loads the key and no more: a PKCS#11 module is loaded, the PIN verified and
-        /// the key found, or a file is read.
+        /// Loading of the key by another process: a PKCS#11 module is loaded, the PIN verified and the key found, or a
+        /// file is read.
         KeyLoad = "key load",
         /// The private-key operation by itself, asked in keymark's own process.
         Operation = "operation",
-        /// What is left of the whole and nobody has measured.
+        /// Rest that nobody has measured.
         Rest = "rest",
-        /// What is left of the whole: programs waiting for each other.
+        /// Rest in which programs wait for each other.
         Waiting = "waiting",
         /// Processor time of the workers themselves, with what they do between operations: what a library
         /// calculates that is called, and next to nothing where a device does the work.
@@ -94,7 +94,7 @@ impl PartSums {
         }
     }
 
-    /// Of the warm-up only the verification of a PIN counts, which does not come again.
+    /// Keeps only the verification of a PIN, which does not come again after the warm-up.
     pub fn of_warm_up(mut self) -> Self {
         self.0.retain(|part, _| *part == Part::Verify);
         self

@@ -2,7 +2,7 @@
 //! (`schema/record-1.json`).
 
 use derive_more::Display;
-use keymark_stats::{Band, Seconds};
+use keymark_stats::{Band, Ratio, Seconds};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -24,48 +24,48 @@ pub const SCHEMA: u32 = 1;
 pub struct RunId(pub String);
 
 impl RunId {
-    /// For a run of this process that starts at `now`.
+    /// Returns the id of a run of this process that starts at `now`.
     pub fn fresh(now: jiff::Timestamp) -> Self {
         let salt = now.subsec_nanosecond() ^ std::process::id().cast_signed();
         Self::new(now, salt as u16)
     }
 
-    /// For a run that starts at `now`; `salt` tells runs of the same second apart.
+    /// Returns the id of a run that starts at `now`; `salt` distinguishes runs of the same second.
     pub fn new(now: jiff::Timestamp, salt: u16) -> Self {
         Self(format!("{}-{salt:04x}", now.strftime("%Y%m%d-%H%M%S")))
     }
 }
 
-/// How a run ended.
+/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Display)]
 #[serde(rename_all = "snake_case")]
 #[display(rename_all = "snake_case")]
 pub enum RunState {
     /// Not yet; or keymark was killed.
     Unfinished,
-    /// By itself.
+    /// Finished run.
     Finished,
-    /// By the user.
+    /// Run that the user ended.
     Interrupted,
     /// Not run here: imported figures.
     Published,
 }
 
-/// How a case ended.
+/// End of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ending {
-    /// What stopped it.
+    /// Reason of the end.
     pub stopped: Stopped,
     /// Why, if it failed.
     pub reason: Option<String>,
-    /// What the device returned, if one refused.
+    /// Return code of a device that refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ReturnCode>,
 }
 
 impl Ending {
-    /// By a failure, for that reason.
+    /// Returns the end by a failure.
     pub fn failed(reason: impl Into<String>) -> Self {
         Self {
             reason: Some(reason.into()),
@@ -97,15 +97,18 @@ impl From<Stopped> for Ending {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedMean {
-    /// As the source states it.
+    /// Mean as the source states it.
     pub mean: Seconds,
     /// Number of operations, if stated.
     pub n: Option<u64>,
     /// The source's remarks.
     pub note: String,
-    /// Of a prediction: what its assumptions leave open.
+    /// Band of a prediction under its assumptions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
+    /// Share of a prediction's cycles in which the core waits for flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Ratio>,
 }
 
 impl From<Seconds> for PublishedMean {
@@ -115,27 +118,28 @@ impl From<Seconds> for PublishedMean {
             n: None,
             note: String::new(),
             band: None,
+            waiting: None,
         }
     }
 }
 
-/// One case with everything measured.
+/// Case with everything measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaseRecord {
-    /// What was measured.
+    /// Measured case.
     pub case: Case,
-    /// How it ended; none while it is under way or if keymark was killed.
+    /// End of the case; none during the run or if keymark was killed.
     pub ending: Option<Ending>,
     /// Its blocks, in time order.
     pub blocks: Vec<Block>,
-    /// In place of blocks, for figures of an article.
+    /// Figure of an article, in place of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<PublishedMean>,
-    /// Where the time went, where that was measured.
+    /// Parts of the time, where they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Parts>,
-    /// In place of blocks, for a load on a server.
+    /// Load on a server, in place of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_load: Option<Box<ServerLoad>>,
 }
@@ -200,16 +204,16 @@ pub struct Record {
     pub schema: u32,
     /// Name of the run.
     pub id: RunId,
-    /// When it started.
+    /// Time of the start.
     pub started: jiff::Timestamp,
-    /// How it ended.
+    /// State of the run.
     pub state: RunState,
     /// Its place in a series, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<InSeries>,
-    /// What was to be measured, and how.
+    /// Plan with its settings.
     pub plan: Plan,
-    /// On what.
+    /// Environment of the run.
     pub environment: Environment,
     /// The harness's own cost; none for published figures.
     pub harness: Option<Harness>,
@@ -220,10 +224,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether keymark ran any of it; else it is what a model or an article says.
+    /// Returns true if keymark ran any of it; else it is what a model or an article says.
     pub fn is_of_a_run(&self) -> bool {
-        let mut cases = self.cases.iter();
-        self.state != RunState::Published && cases.any(|case| case.case.provenance.is_of_a_run())
+        self.state != RunState::Published
+            && self
+                .cases
+                .iter()
+                .any(|case| case.case.provenance.is_of_a_run())
     }
 }
 
@@ -240,7 +247,7 @@ pub fn json_schema() -> Schema {
 
 #[cfg(test)]
 mod tests {
-    /// It is written anew with KEYMARK_WRITE_SCHEMA set.
+    /// `KEYMARK_WRITE_SCHEMA` writes the schema anew.
     #[test]
     fn the_schema_is_that_of_the_types() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");

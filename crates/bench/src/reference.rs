@@ -1,4 +1,4 @@
-//! How fast the machine is at the moment: a fixed calculation, timed before and after each block.
+//! Speed of the machine: a fixed calculation, timed before and after each block.
 
 use std::hint::black_box;
 

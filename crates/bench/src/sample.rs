@@ -11,7 +11,7 @@ use crate::Timestamp;
 use crate::words::words;
 
 words! {
-    /// What became of an operation.
+    /// Outcome of an operation.
     pub enum Outcome("outcome") {
         /// The intended thing happened, and was checked.
         Done = "done",
@@ -26,14 +26,14 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuTime {
-    /// In user mode, in microseconds.
+    /// Time in user mode, in microseconds.
     pub user_us: u32,
-    /// In the kernel, in microseconds.
+    /// Time in the kernel, in microseconds.
     pub system_us: u32,
 }
 
 impl CpuTime {
-    /// From the two durations; what exceeds an hour is cut.
+    /// Converts two durations; more than an hour is cut.
     pub fn new(user: Duration, system: Duration) -> Self {
         let micros = |time: Duration| u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
         Self {
@@ -48,26 +48,26 @@ impl CpuTime {
     }
 }
 
-/// One timed operation.
+/// Timed operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Row", into = "Row")]
 pub struct Sample {
-    /// Which worker did it.
+    /// Number of the worker.
     pub worker: u32,
-    /// When it was due: its start in a closed loop, its arrival in an open one.
+    /// Time when the operation was due: its start in a closed loop, its arrival in an open one.
     pub scheduled: Timestamp,
     /// Clock reading before.
     pub start: Timestamp,
     /// Clock reading after.
     pub end: Timestamp,
-    /// What became of it.
+    /// Outcome of the operation.
     pub outcome: Outcome,
     /// Processor time of the child, where the operation is a process.
     pub cpu: Option<CpuTime>,
 }
 
 impl Sample {
-    /// One that began when it was due, and went well.
+    /// Returns a successful sample that began when it was due.
     pub const fn done(worker: u32, start: Timestamp, end: Timestamp) -> Self {
         Self {
             worker,
@@ -79,7 +79,7 @@ impl Sample {
         }
     }
 
-    /// What counts: from when the operation was due to its end.
+    /// Returns the time from when the operation was due to its end.
     pub const fn latency(&self) -> Duration {
         self.end.since(self.scheduled)
     }
@@ -125,7 +125,7 @@ impl TryFrom<Row> for Sample {
     }
 }
 
-/// What a block of an open loop covers of its queue's time, which stands still between blocks.
+/// Part of a queue's time that a block of an open loop covers; it stands still between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
@@ -141,13 +141,13 @@ pub struct Stretch {
 pub struct Block {
     /// Interleaving round it belongs to: blocks of one round are neighbours in time.
     pub round: u32,
-    /// In order of their end.
+    /// Samples in order of their end.
     #[schemars(with = "Vec<Row>")]
     pub samples: Vec<Sample>,
-    /// Of an open loop: what it covers of the queue's time.
+    /// Part of the queue's time that a block of an open loop covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Stretch>,
-    /// What the reference calculation took around it, the mean of before and after, in nanoseconds.
+    /// Mean time of the reference calculation before and after the block, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_ns: Option<u64>,
 }
@@ -165,14 +165,14 @@ impl Block {
             .filter(|sample| sample.outcome == Outcome::Done)
     }
 
-    /// From its first start to its last end.
+    /// Returns the first start and the last end.
     pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
         let first = self.samples.iter().map(|sample| sample.start).min()?;
         let last = self.samples.iter().map(|sample| sample.end).max()?;
         Some((first, last))
     }
 
-    /// How many workers did something, when the last of them began, and when the first was done.
+    /// Returns the number of active workers, the last beginning and the first end.
     pub(crate) fn common(&self) -> Option<(usize, Timestamp, Timestamp)> {
         let mut busy: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
         for sample in &self.samples {

@@ -19,7 +19,7 @@ use crate::RunId;
 pub struct SeriesId(pub String);
 
 impl SeriesId {
-    /// Of a series that begins at `now`; the letter is that of its side, if two alternate.
+    /// Returns the id of a series that begins at `now`; the letter is that of its side, if two alternate.
     pub fn fresh(now: jiff::Timestamp, side: Option<char>) -> Self {
         let RunId(name) = RunId::fresh(now);
         Self(match side {
@@ -35,34 +35,34 @@ impl SeriesId {
 pub struct InSeries {
     /// The series.
     pub id: SeriesId,
-    /// Which run of it this is, from 0.
+    /// Number of the run in its series, from 0.
     pub number: u32,
-    /// How many it was to have.
+    /// Planned number of runs.
     pub runs: u32,
-    /// What was waited before it.
+    /// Pause before the run.
     pub pause: Duration,
     /// The series that it alternates with: runs of equal numbers are neighbours in time, and a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<SeriesId>,
 }
 
-/// One of the sides that runs are made of, if two alternate.
+/// Side of two alternating programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// This keymark.
+    /// Running keymark.
     This,
     /// The other program.
     Other,
 }
 
-/// One run of a schedule.
+/// Run of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// Whose it is.
+pub struct ScheduledRun {
+    /// Side of the run.
     pub side: Side,
-    /// Which run of its series, from 0.
+    /// Number of the run in its series, from 0.
     pub number: u32,
-    /// What is waited before it.
+    /// Pause before the run.
     pub pause: Duration,
     /// Its seed: that of both runs of a pair, so that they do the same work in the same order.
     pub seed: u64,
@@ -71,7 +71,7 @@ pub struct Step {
 /// When which run is made: `runs` of each side. Between runs, or pairs of them, are pauses drawn uniformly from
 /// half to one and a half of `pause`, so that a series does not keep time with something else on the machine;
 /// which side of a pair goes first is drawn as well, and nothing is waited between the two.
-pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<Step> {
+pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<ScheduledRun> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut steps = Vec::new();
     for number in 0..runs {
@@ -79,7 +79,7 @@ pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<St
         order.shuffle(&mut rng);
         let drawn = pause.mul_f64(rng.random_range(0.5..1.5));
         for (place, side) in order.into_iter().enumerate() {
-            steps.push(Step {
+            steps.push(ScheduledRun {
                 side,
                 number,
                 pause: if number > 0 && place == 0 {

@@ -1,5 +1,5 @@
-//! What a load on a server has shown, in place of samples: transactions come too fast for a row each. Durations are kept
-//! second by second, within one in a thousand, beside a sample of whole transactions.
+//! Load on a server, in place of samples: transactions are too many for a row each. Durations are kept per second,
+//! within one in a thousand, with a sample of whole transactions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use crate::{OperationAlone, TokenCalls, nanoseconds};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerLoad {
-    /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
+    /// Properties of the server: its program and version, MPM, cipher, group, parameters of DH, sessions, …
     pub server: BTreeMap<String, String>,
-    /// What spoke TLS for the client.
+    /// TLS library of the client.
     pub client: String,
-    /// Of pauses, arrivals and the sample.
+    /// Seed of pauses, arrivals and the sample.
     pub seed: u64,
-    /// From the start to the cut-off.
+    /// Time from the start to the cut-off.
     pub elapsed_ns: u64,
-    /// What of it was steady; none if nothing was.
+    /// Steady part; none if nothing was steady.
     pub steady: Option<Steady>,
     /// Why there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,12 +47,12 @@ pub struct ServerLoad {
     pub service_cpu: Option<ServiceCpu>,
     /// Processor time of the client's threads.
     pub client_cpu_ns: u64,
-    /// What limited the rate.
+    /// Limit of the rate.
     pub limit: LoadLimit,
-    /// How long the server was still busy with what nobody waited for any more; none where nobody can see that.
+    /// Time that the server stayed busy after the cut-off; none where keymark cannot see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drained_ns: Option<u64>,
-    /// What the server asked of its token, if that was traced.
+    /// Calls of the server to its token, if they were traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_calls: Option<TokenCalls>,
     /// The private-key operation by itself, if it could be measured.
@@ -64,7 +64,7 @@ pub struct ServerLoad {
     /// The search that led to this load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
-    /// When one of the servers was killed.
+    /// Time when one of the servers was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub killed_ns: Option<u64>,
     /// Clients on several machines, and what kept one from loading to the end; empty of this machine alone.
@@ -76,17 +76,17 @@ pub struct ServerLoad {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceCpu {
-    /// Of gpg-agents and scdaemons; none where there are none.
+    /// Processor time of gpg-agents and scdaemons; none where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_ns: Option<u64>,
-    /// Of whatever ran on this machine.
+    /// Processor time of everything on this machine.
     pub machine_ns: u64,
     /// Processors of this machine.
     pub cores: u64,
 }
 
 impl ServiceCpu {
-    /// What came since that reading.
+    /// Returns the time since an earlier reading.
     pub fn since(&self, earlier: &Self) -> Self {
         let agent = self.agent_ns.zip(earlier.agent_ns);
         Self {
@@ -124,29 +124,29 @@ pub struct Saturation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
-    /// What was tried.
+    /// Users or rate of the attempt.
     pub demand: TriedDemand,
     /// Transactions a second.
     pub rate: f64,
-    /// What 99 % of them did not exceed.
+    /// 99th percentile of the durations.
     pub p99_ns: u64,
-    /// Those that failed, as a share of all.
+    /// Share of failed transactions.
     pub failed: f64,
-    /// Those that were due and had not ended, as a share of all that were due.
+    /// Share of due transactions that had not ended.
     pub unfinished: f64,
 }
 
-/// Who asked.
+/// Users or rate of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TriedDemand {
-    /// So many in closed loops.
+    /// Number of users in closed loops.
     Users(u32),
     /// Arrivals at random, at that rate a second.
     Rate(f64),
 }
 
-/// What of a load was steady.
+/// Steady part of a load.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steady {
@@ -160,19 +160,20 @@ pub struct Steady {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
-    /// How many.
+    /// Number of transactions.
     pub completed: u64,
-    /// From the end of the one before the first to the end of the last.
+    /// Time from the end of the previous transaction to the end of the last one.
     pub length_ns: u64,
     /// The round of the run in which this was.
     pub round: u32,
 }
 
 impl Steady {
-    /// Whether a second is in one of the stretches.
+    /// Returns true if a second is in one of the stretches.
     pub fn has(&self, second: u64) -> bool {
-        let mut stretches = self.stretches.iter();
-        stretches.any(|(from, to)| (*from..*to).contains(&second))
+        self.stretches
+            .iter()
+            .any(|(from, to)| (*from..*to).contains(&second))
     }
 
     /// The batches, as estimates take them.
@@ -192,30 +193,30 @@ impl Steady {
     }
 }
 
-/// One second.
+/// Transactions that ended in one second.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Second {
-    /// Until the TCP connection stood.
+    /// Time until the TCP connection was open.
     pub connect: Durations,
-    /// From there to the end of the handshake.
+    /// Time from there to the end of the handshake.
     pub handshake: Durations,
-    /// From there to the first byte of the answer.
+    /// Time from there to the first byte of the answer.
     pub first_byte: Durations,
-    /// From the scheduled start, or the start in a closed loop, to the last byte.
+    /// Time from the scheduled start, or the start in a closed loop, to the last byte.
     pub whole: Durations,
-    /// What failed, by class.
+    /// Failures by class.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u64>,
 }
 
 impl Second {
-    /// How many transactions succeeded.
+    /// Returns the number of successful transactions.
     pub fn transactions(&self) -> u64 {
         self.whole.count()
     }
 
-    /// How many failed.
+    /// Returns the number of failed transactions.
     pub fn failed(&self) -> u64 {
         self.failures.values().sum()
     }
@@ -243,22 +244,22 @@ pub struct Durations(pub Vec<(u64, u64)>);
 )]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
-    /// When it was to start.
+    /// Scheduled start.
     pub scheduled_ns: u64,
-    /// When it did.
+    /// Actual start.
     pub start_ns: u64,
-    /// Until the TCP connection stood.
+    /// Time until the TCP connection was open.
     pub connect_ns: u64,
-    /// From there to the end of the handshake.
+    /// Time from there to the end of the handshake.
     pub handshake_ns: u64,
-    /// From there to the first byte of the answer.
+    /// Time from there to the first byte of the answer.
     pub first_byte_ns: u64,
-    /// From the scheduled start to the last byte.
+    /// Time from the scheduled start to the last byte.
     pub whole_ns: u64,
 }
 
 impl Transaction {
-    /// When the last byte came, since the load's start.
+    /// Returns the time of the last byte since the load's start.
     pub const fn ended(&self) -> Duration {
         Duration::from_nanos(self.scheduled_ns.saturating_add(self.whole_ns))
     }
@@ -270,15 +271,15 @@ impl Transaction {
 pub struct Totals {
     /// Transactions that succeeded.
     pub transactions: u64,
-    /// Those that failed.
+    /// Failed transactions.
     pub failed: u64,
     /// Bytes of all answers.
     pub bytes: u64,
     /// Time of all transactions that succeeded.
     pub time_ns: u64,
-    /// Of the longest.
+    /// Longest time.
     pub longest_ns: u64,
-    /// Of the shortest.
+    /// Shortest time.
     pub shortest_ns: u64,
 }
 
@@ -296,7 +297,7 @@ impl Totals {
         });
     }
 
-    /// Those of another part of the load.
+    /// Adds the sums of another part of the load.
     pub fn add(&mut self, other: &Self) {
         self.shortest_ns = match (self.transactions, other.transactions) {
             (0, _) => other.shortest_ns,
@@ -311,7 +312,7 @@ impl Totals {
     }
 }
 
-/// What limited the rate, as far as the client can tell. Of two loads the greater one holds for both.
+/// Limit of the rate, as far as the client can tell. The greater limit of two loads holds for both.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -359,7 +360,7 @@ impl ServerLoad {
             .unwrap_or_default()
     }
 
-    /// With another load of the same case behind it, as if it had gone on.
+    /// Appends another load of the same case, as if this one had gone on.
     pub fn then(mut self, mut later: Self) -> Self {
         let seconds = self.seconds.len() as u64;
         let from = seconds * 1_000_000_000;
@@ -372,8 +373,10 @@ impl ServerLoad {
         // One that never settled tells nothing of the others.
         if let Some(later) = later.steady {
             let steady = self.steady.get_or_insert_default();
-            let moved = later.stretches.into_iter();
-            let moved = moved.map(|(from, to)| (from + seconds, to + seconds));
+            let moved = later
+                .stretches
+                .into_iter()
+                .map(|(from, to)| (from + seconds, to + seconds));
             steady.stretches.extend(moved);
             steady.batches.extend(later.batches);
         }
@@ -398,7 +401,7 @@ impl ServerLoad {
         }
     }
 
-    /// What failed over the whole load, by class.
+    /// Returns the failures over the whole load by class.
     pub fn failures(&self) -> BTreeMap<&str, u64> {
         let mut all = BTreeMap::new();
         let each = self.seconds.iter().flat_map(|second| &second.failures);
@@ -416,7 +419,7 @@ fn shuffle(durations: &mut [u64], order: &mut ChaCha8Rng) {
     }
 }
 
-/// Of buckets; none of nothing.
+/// Returns the mean of buckets; none if there are none.
 fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
     let (mut sum, mut count) = (0.0, 0.0);
     for &(nanoseconds, times) in buckets {
@@ -427,13 +430,13 @@ fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
 }
 
 impl Durations {
-    /// Of all of them; none of nothing.
+    /// Returns the mean of all durations; none if there are none.
     pub fn mean(&self) -> Option<Seconds> {
         mean(self.0.iter())
     }
 
-    /// What this share of them did not exceed, by nearest rank, for buckets have no neighbours to interpolate between; none
-    /// of nothing.
+    /// Returns the duration that this share does not exceed, by nearest rank because buckets have no neighbors to
+    /// interpolate between.
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
         let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -445,7 +448,7 @@ impl Durations {
         Some(Seconds(*nanoseconds as f64 / 1e9))
     }
 
-    /// How many.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(_, times)| times).sum()
     }
@@ -461,8 +464,7 @@ impl Durations {
 
     /// Every one of them, rising, in nanoseconds.
     pub fn each(&self) -> impl Iterator<Item = u64> {
-        let buckets = self.0.iter();
-        buckets.flat_map(|(nanoseconds, count)| {
+        self.0.iter().flat_map(|(nanoseconds, count)| {
             std::iter::repeat_n(*nanoseconds, usize::try_from(*count).unwrap_or(usize::MAX))
         })
     }

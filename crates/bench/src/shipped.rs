@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// What a file of them says, which is as the type wants it: a test reads each.
+/// Parses a file that is part of the program; a test reads each.
 #[track_caller]
 #[expect(
     clippy::expect_used,

@@ -16,7 +16,7 @@ impl Precision {
     /// ±5 %, with which a choice can be made on a machine that others use, too.
     pub const USUAL: Self = Self(0.05);
 
-    /// As a fraction.
+    /// Returns the precision as a fraction.
     pub const fn fraction(self) -> f64 {
         self.0
     }
@@ -58,11 +58,11 @@ impl FromStr for Precision {
     }
 }
 
-/// When a case has been measured enough.
+/// Rule that ends the measurement of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum StopRule {
-    /// After so many operations.
+    /// Number of operations.
     Runs(NonZeroU32),
     /// Once the mean is known this well, or the time is up.
     Precision {
@@ -71,12 +71,12 @@ pub enum StopRule {
         /// Measuring time of one case; none if only the plan's time counts.
         max_time: Option<Duration>,
     },
-    /// After so long, whatever has come of it: loads on servers.
+    /// Length of a load on a server.
     For(Duration),
 }
 
 impl StopRule {
-    /// What measuring one case may take; none if no time of its own ends it.
+    /// Returns the time limit for measuring one case; none if it has none of its own.
     pub const fn time(self) -> Option<Duration> {
         match self {
             Self::Runs(_) => None,

@@ -12,15 +12,15 @@ use crate::{
 
 pub use crate::capability::Capability;
 
-/// One device: what it is and what runs on it.
+/// Device: its identity and its software.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreIdentity {
     /// The name to select it by.
     pub device: DeviceName,
-    /// What kind of key store it is.
+    /// Kind of key store.
     pub kind: StoreKind,
-    /// What kind of figure it yields.
+    /// Provenance of its figures.
     pub provenance: Provenance,
     /// Product name.
     pub product: String,
@@ -28,13 +28,13 @@ pub struct StoreIdentity {
     pub serial: Option<String>,
     /// Versions of firmware, libraries and programs, by their names.
     pub versions: BTreeMap<String, String>,
-    /// What it does in a time that nobody measured.
+    /// Operations whose times nobody measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<Assumption>,
 }
 
 impl StoreIdentity {
-    /// One of which no serial number and versions are known, and nothing is assumed.
+    /// Returns an identity without serial number, versions and assumptions.
     pub fn new(
         device: DeviceName,
         kind: StoreKind,
@@ -52,7 +52,7 @@ impl StoreIdentity {
         }
     }
 
-    /// One operation after the other by itself, with an input as long as usual.
+    /// Returns the case of single operations with an input of usual length.
     pub fn case(&self, capability: Capability) -> Case {
         Case {
             device: self.device.clone(),
@@ -69,10 +69,12 @@ impl StoreIdentity {
         }
     }
 
-    /// What the time of an operation is taken from, if it was not measured.
+    /// Returns the source of an operation's time, if it was not measured.
     pub fn assumed(&self, capability: Capability) -> Option<Assumed> {
-        let mut assumed = self.assumed.iter();
-        let found = assumed.find(|assumption| assumption.capability == capability);
+        let found = self
+            .assumed
+            .iter()
+            .find(|assumption| assumption.capability == capability);
         found.map(|assumption| assumption.assumed)
     }
 }
@@ -81,14 +83,14 @@ impl StoreIdentity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
-    /// What is asked of it.
+    /// Algorithm and operation.
     #[serde(flatten)]
     pub capability: Capability,
-    /// What its time is taken from.
+    /// Source of the time.
     pub assumed: Assumed,
 }
 
-/// What a time is taken from that nobody measured.
+/// Source of a time that nobody measured.
 #[derive(
     Debug,
     Clone,
@@ -116,7 +118,7 @@ impl Assumed {
         }
     }
 
-    /// Whether an operation may be taken for the same.
+    /// Returns true if an operation may be taken for the same.
     pub const fn holds_for(self, capability: Capability) -> bool {
         match self {
             Self::AsDecrypt => {
@@ -132,7 +134,7 @@ impl Assumed {
 pub struct KeyRef {
     /// Algorithm of the key.
     pub algorithm: Algorithm,
-    /// What it will be asked.
+    /// Operation on the key.
     pub operation: Operation,
     /// The key's name in its store: a keygrip, a slot, a label.
     pub label: String,
@@ -148,7 +150,7 @@ impl KeyRef {
         }
     }
 
-    /// What it was named for.
+    /// Returns the algorithm and the operation.
     pub const fn capability(&self) -> Capability {
         Capability::new(self.algorithm, self.operation)
     }

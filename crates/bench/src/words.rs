@@ -4,9 +4,9 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {kind} '{word}'; choose from {known}")]
 pub struct UnknownWord {
-    /// What was being named.
+    /// Kind of word.
     pub kind: &'static str,
-    /// What was given.
+    /// Word as given.
     pub word: String,
     /// The words there are, separated by commas.
     pub known: String,
@@ -96,7 +96,7 @@ macro_rules! as_text {
 pub use schemars::{JsonSchema, Schema, SchemaGenerator};
 pub use {as_text, words};
 
-/// That of one of these words.
+/// Returns the schema of an enumeration of words.
 pub fn schema_of(words: &[&str]) -> Schema {
     schemars::json_schema!({ "enum": words })
 }

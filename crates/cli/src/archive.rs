@@ -1,27 +1,30 @@
-//! The user's archive: where it is.
+//! The user's archive.
 
 use std::path::{Path, PathBuf};
 
-use keymark_report::archive::{Archive, ArchiveError, Identity};
+use keymark_records::archive::{Archive, ArchiveError, Identity};
 
 use crate::exit::Exit;
 use crate::output;
 use crate::personal::of_this_machine;
 
-/// The one that is named, or the usual one.
+/// Opens the named archive, or the default one.
 pub(crate) fn open(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
-    open_to_tell(&place(named)?, Identity::Hidden)
+    open_with_identity(&place(named)?, Identity::Hidden)
 }
 
-/// For who tells it of whose runs are.
-pub(crate) fn open_to_tell(place: &Path, identity: Identity) -> Result<Archive, ArchiveError> {
+/// Opens an archive for runs of this machine.
+pub(crate) fn open_with_identity(
+    place: &Path,
+    identity: Identity,
+) -> Result<Archive, ArchiveError> {
     let mut archive = Archive::open(place)?;
-    archive.tell(identity, of_this_machine);
+    archive.set_identity(identity, of_this_machine);
     Ok(archive)
 }
 
-/// Names each run that was left out of what the archive was asked, because it cannot be read.
-pub(crate) fn told(archive: &Archive, exit: Exit) -> Exit {
+/// Prints an error for each damaged run that was left out of the archive's answers.
+pub(crate) fn report_unreadable(archive: &Archive, exit: Exit) -> Exit {
     let unreadable = archive.unreadable();
     for run in &unreadable {
         output::error(&run.to_string());
@@ -33,7 +36,6 @@ pub(crate) fn told(archive: &Archive, exit: Exit) -> Exit {
     }
 }
 
-/// For who changes nothing in it.
 pub(crate) fn open_to_read(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
     Archive::open_to_read(&place(named)?)
 }

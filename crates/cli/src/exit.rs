@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-/// How a command went.
+/// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// 0: everything that was asked for was done.
@@ -21,12 +21,12 @@ pub enum Exit {
     FailedAndIncomplete,
     /// 130: ended by Ctrl-C (128 + SIGINT, as shells have it).
     Interrupted,
-    /// That of a program which was run for the user.
+    /// Status of a program that was run for the user.
     Child(u8),
 }
 
 impl Exit {
-    /// The same, where something could not be read as well.
+    /// Returns the status if something could also not be read.
     pub(crate) const fn and_incomplete(self) -> Self {
         match self {
             Self::Fine => Self::Incomplete,
@@ -40,7 +40,7 @@ impl Exit {
         }
     }
 
-    /// What a program's end makes of keymark's: 128 and the signal's number if one ended it.
+    /// Returns a program's status, or 128 and the number of the signal that ended it.
     #[cfg(feature = "tokens")]
     pub(crate) fn of_child(status: std::process::ExitStatus) -> Self {
         use std::os::unix::process::ExitStatusExt;

@@ -17,12 +17,12 @@ const SUFFIX: &str = ".part";
 /// Since nothing was added to it.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// What becomes of a file that is there already.
+/// Treatment of an existing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// It is somebody's, and nothing is written.
+    /// The file stays, and nothing is written.
     Kept,
-    /// It gives way.
+    /// The file is replaced.
     Replaced,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, Existing::Replaced, |to| to.write_all(bytes))
 }
 
-/// The same, or to stdout where none is named.
+/// Replaces a file's content, or prints it where no file is named.
 pub(crate) fn put(path: Option<&Path>, text: &str) -> Result<(), Failure> {
     let Some(path) = path else {
         output::print(text);

@@ -9,8 +9,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::{
     Case, CaseRecord, Environment, Plan, Record, RunId, RunState, SCHEMA, Stopped, StoreIdentity,
 };
+use keymark_records::archive::Identity;
 use keymark_report::analysis::failures;
-use keymark_report::archive::Identity;
 
 use crate::args::RunArguments;
 use crate::documents::{self, report as reports};
@@ -47,7 +47,7 @@ pub(crate) fn record(plan: Plan, stores: Vec<StoreIdentity>) -> Record {
     }
 }
 
-/// Where a run goes, and how it is shown.
+/// Archive and output of a run.
 pub(crate) struct Frame<'a> {
     pub(crate) archive: Option<&'a PathBuf>,
     pub(crate) arguments: &'a RunArguments,
@@ -116,8 +116,10 @@ fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> 
         Some(Ok(())) | None => {}
     }
     if json {
-        let failed = record.cases.iter();
-        let failed = failed.filter_map(|case| Some((&case.case, case.failure()?)));
+        let failed = record
+            .cases
+            .iter()
+            .filter_map(|case| Some((&case.case, case.failure()?)));
         for warning in failures(failed) {
             output::warning(&warning);
         }

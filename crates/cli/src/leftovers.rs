@@ -1,5 +1,4 @@
-//! What runs that were killed have left on tokens: removed if the user lets that token be written to, told
-//! otherwise.
+//! Leftovers of killed runs on tokens: removed if the user lets that token be written to, told
 
 use keymark_bench::Error;
 use keymark_stacks::inventory::Inventory;
@@ -20,8 +19,11 @@ pub(crate) fn tidy(
         let token = &journal.content().token;
         let allowed = arguments.write_to.as_ref();
         let allowed = allowed.is_some_and(|name| token.is_called(name));
-        let mut devices = inventory.devices.iter();
-        match devices.find(|found| found.device.token().as_ref() == Some(token)) {
+        match inventory
+            .devices
+            .iter()
+            .find(|found| found.device.token().as_ref() == Some(token))
+        {
             Some(found) if allowed => {
                 output::note(&format!(
                     "removing what run {} left on {token}",
@@ -48,7 +50,7 @@ pub(crate) fn tell() {
     }
 }
 
-/// Those that are left and can be read, with a warning for each other one.
+/// Returns readable journals, and warns of the others.
 pub(crate) fn readable(journals: &Journals) -> Vec<Journal> {
     let left = journals.left();
     for error in &left.unreadable {

@@ -1,4 +1,4 @@
-//! What watches a run besides the [view](crate::view): the stream of JSON objects.
+//! Observer that prints a stream of JSON objects.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,21 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use itertools::Itertools;
 use keymark_bench::runner::Observer;
 use keymark_bench::{Block, CaseId, CaseRecord, Plan, StoreIdentity};
-use keymark_report::analysis::{Latencies, Machine, Row, row_of};
+use keymark_report::analysis::{Latencies, MachineState, Row, row_of};
 use keymark_report::table::FlatRow;
 use keymark_report::visible;
 use keymark_stats::MachineSpeed;
 
 use crate::output;
 
-/// One JSON object a finished case, as soon as its baseline is finished too. A reader who has seen enough
-/// ends the run.
+/// Prints a JSON object per finished case, as soon as its baseline is finished. A reader that leaves
 pub(crate) struct JsonStream<'a> {
     plan: &'a Plan,
     devices: &'a [StoreIdentity],
     interrupt: &'a AtomicBool,
     records: Vec<CaseRecord>,
-    /// What the reference took around each block so far, in nanoseconds.
+    /// Times of the reference around each block so far, in nanoseconds.
     references: Vec<u64>,
     waiting: Vec<usize>,
 }
@@ -41,14 +40,14 @@ impl<'a> JsonStream<'a> {
         }
     }
 
-    /// Whether the case that this one's ratio needs has ended.
+    /// Returns whether the baseline of the case has ended.
     fn is_complete(&self, index: usize) -> bool {
         let baseline = self.plan.baseline(index);
         baseline.is_none_or(|baseline| self.records[baseline].ending.is_some())
     }
 
-    /// By what the run has told of its machine up to now, both it and what its ratio needs.
-    fn row(&self, index: usize, machine: &Machine) -> Row {
+    /// Analyses a case and its baseline by the machine's speed so far.
+    fn row(&self, index: usize, machine: &MachineState) -> Row {
         let seed = self.plan.settings.seed;
         let both = [Some(index), self.plan.baseline(index)]
             .into_iter()
@@ -76,7 +75,7 @@ impl Observer for JsonStream<'_> {
         self.waiting = waiting;
         let complete: Vec<usize> = complete;
         let speed = MachineSpeed::of(&self.references, self.plan.settings.seed);
-        let machine = Machine::of(speed, &self.records);
+        let machine = MachineState::of(speed, &self.records);
         for index in complete {
             let row = self.row(index, &machine);
             print_json(&FlatRow::from(&row.on(self.devices)));
@@ -87,7 +86,6 @@ impl Observer for JsonStream<'_> {
     }
 }
 
-/// One object on a line of stdout.
 pub(crate) fn print_json(value: &impl serde::Serialize) {
     match visible::json(value) {
         Ok(text) => output::line(&text),

@@ -1,4 +1,4 @@
-//! What goes to the terminal: colours only there, as wide as it is, and a closed pipe is no failure.
+//! Output to the terminal: colours only there, as wide as it is, and a closed pipe is no failure.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -16,12 +16,12 @@ use crate::exit::Exit;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// What became of stdout.
+/// State of stdout.
 static STDOUT: AtomicU8 = AtomicU8::new(OPEN);
 const OPEN: u8 = 0;
 /// Its reader has seen enough (`| head`).
 const CLOSED: u8 = 1;
-/// It could not be written (a full disk).
+/// State of a stdout that could not be written (a full disk).
 const LOST: u8 = 2;
 
 /// Text for stdout, as it may be from outside; nothing more once that is gone.
@@ -54,12 +54,12 @@ pub(crate) fn help(text: &clap::builder::StyledStr) {
     print_styled(&text.ansi().to_string());
 }
 
-/// Whether nobody reads what is printed any more.
+/// Returns whether stdout has no reader any more.
 pub(crate) fn is_gone() -> bool {
     STDOUT.load(Ordering::Relaxed) != OPEN
 }
 
-/// How a command went whose stdout may have gone: who has seen enough and thereby ended a run got what it
+/// Returns the status of a command whose stdout may have gone: who has seen enough and thereby ended a run got what it
 /// wanted, but output that was lost does not pass for success.
 pub(crate) fn ending(exit: Exit) -> Exit {
     match (STDOUT.load(Ordering::Relaxed), exit) {
@@ -91,7 +91,7 @@ pub(crate) fn document(document: &Document) {
     illustrated(document, None);
 }
 
-/// The same with a picture below its answers.
+/// Prints a document with a picture below its answers.
 pub(crate) fn illustrated(document: &Document, picture: Option<&str>) {
     print_styled(&text::illustrated(document, picture, room()));
     for remark in &document.warnings {
@@ -126,12 +126,11 @@ pub(crate) fn looked_at() -> Option<usize> {
     }
 }
 
-/// What `COLUMNS` says, else the terminal. Whoever reads a file or a pipe gets all.
+/// Returns the width by `COLUMNS`, else by the terminal. Files and pipes are unlimited.
 pub(crate) fn room() -> Width {
     columns(terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0))
 }
 
-/// The same on stderr.
 fn beside() -> Width {
     columns(terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0))
 }
@@ -165,7 +164,7 @@ pub(crate) fn note(text: &str) {
     let _ = alone(|| writeln!(io::stderr(), "{lines}"));
 }
 
-/// Whether the user, at a terminal, agrees to what cannot be undone.
+/// Asks the user at a terminal to agree to an irreversible step.
 pub(crate) fn agrees(to: &str) -> bool {
     if !io::stdin().is_terminal() {
         return false;

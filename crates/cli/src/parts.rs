@@ -10,7 +10,7 @@ use keymark_mcu::machine::Layout;
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::target::Target;
 
-/// What an ELF file may hold besides what is loaded: symbols, and what debuggers want to know.
+/// Bytes of an ELF file besides what is loaded: symbols and debug information.
 const ASIDE: u64 = 64 << 20;
 /// Characters of what is wrong with a file: parts of it may stand there.
 const LONGEST: usize = 400;

@@ -1,15 +1,17 @@
-//! What is known of this computer and of who uses it, to be taken out of what others read.
+//! Names of this computer and its user, which are removed from shared runs.
 
 use std::fs;
 
-use keymark_report::exchange::share::Personal;
+use keymark_records::exchange::share::Personal;
 use nix::unistd::{Uid, User};
 
-/// Names of this machine and of who uses it, as far as the system knows them.
+/// Returns the names of this machine and its user that the system knows.
 pub(crate) fn of_this_machine() -> Vec<Personal> {
     let variables = |names: &[&str]| -> Vec<String> {
-        let names = names.iter();
-        names.filter_map(|name| std::env::var(name).ok()).collect()
+        names
+            .iter()
+            .filter_map(|name| std::env::var(name).ok())
+            .collect()
     };
     let mut hosts = variables(&["HOSTNAME"]);
     for file in [

@@ -1,16 +1,14 @@
 //! The command that makes a run again.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use itertools::Itertools;
-use keymark_bench::{Case, Operation, Order, Record, Settings, StopRule, Worker};
+use keymark_bench::Record;
 use keymark_report::Rerun;
-use keymark_stacks::registry;
 
-/// What says where results go, or is recorded by itself, with a value.
+/// Options with a value that are not part of a recorded command.
 const WITH_VALUE: [&str; 3] = ["--archive", "--machine", "--seed"];
-/// The same, without one.
+/// Options without a value.
 const ALONE: [&str; 4] = ["--json", "--no-save", "--report", "--identify"];
 
 /// The arguments that this keymark was given, as they are recorded. PINs are never among them.
@@ -20,29 +18,22 @@ pub(crate) fn typed() -> Vec<String> {
     left.into_iter().map(text).collect()
 }
 
-/// How the run is made again; `None` for what was not run.
+/// Returns the command that makes the run again, if the record has it.
 pub(crate) fn of(record: &Record) -> Option<Rerun> {
-    if !record.is_of_a_run() {
+    let own = &record.environment;
+    if own.command.is_empty() || !record.is_of_a_run() {
         return None;
     }
-    let own = &record.environment;
     let seed = record.plan.settings.seed.to_string();
-    let (arguments, remark) = if own.command.is_empty() {
-        let remark = "This run's command was not recorded; this one measures the same cases, and perhaps others.";
-        (of_plan(record)?, remark.to_owned())
-    } else {
-        let remark = format!(
-            "With keymark {} and the versions above, on the same machine, plan and random numbers are the same; \
-             times differ.",
-            own.keymark
-        );
-        (own.command.clone(), remark)
-    };
-    let words = ["keymark".to_owned()].into_iter().chain(arguments);
-    let words = words.chain(["--seed".to_owned(), seed]);
+    let arguments = own.command.iter().map(|word| quoted(word)).join(" ");
+    let remark = format!(
+        "With keymark {} and the versions above, on the same machine, plan and random numbers are the same; times \
+         differ.",
+        own.keymark
+    );
     Some(Rerun {
         run: record.id.to_string(),
-        command: words.map(|word| quoted(&word)).join(" "),
+        command: format!("keymark {arguments} --seed {seed}"),
         remark: Some(remark),
     })
 }
@@ -71,77 +62,7 @@ pub(crate) fn without(
     left
 }
 
-/// A selection that holds all cases of the plan, if `keymark bench` made it.
-fn of_plan(record: &Record) -> Option<Vec<String>> {
-    let cases = &record.plan.cases;
-    let is_handshake = |case: &Case| case.operation == Operation::Handshake;
-    if cases.iter().any(is_handshake) {
-        return None;
-    }
-    let mut arguments = vec!["bench".to_owned()];
-    let mut list = |option: &str, values: Vec<String>| {
-        if !values.is_empty() {
-            arguments.extend([option.to_owned(), values.iter().unique().join(",")]);
-        }
-    };
-    let each = |value: fn(&Case) -> String| -> Vec<String> { cases.iter().map(value).collect() };
-    list("--device", each(|case| case.device.to_string()));
-    list("--algorithm", each(|case| case.algorithm.to_string()));
-    list("--operation", each(|case| case.operation.to_string()));
-    list("--stack", each(|case| case.stack.to_string()));
-    let workers = |wanted: Worker| {
-        let with = cases.iter().filter(|case| case.load.worker == wanted);
-        with.map(|case| case.concurrency().to_string()).collect()
-    };
-    list("--concurrency", workers(Worker::Thread));
-    list("--processes", workers(Worker::Process));
-    let mut rates = cases.iter().filter_map(|case| case.load.pacing.rate());
-    let rate = rates.next().map(|rate| format!("{}/s", rate.per_second()));
-    list("--rate", Vec::from_iter(rate));
-    for dimension in registry::dimensions() {
-        let has = |case: &Case| registry::dimensions_of(case.stack).contains(&dimension);
-        let its = cases.iter().filter(|case| has(case));
-        let words: BTreeSet<&str> = its
-            .filter_map(|case| case.parameters.get(dimension.name).or(dimension.usual))
-            .collect();
-        if words.iter().any(|word| Some(*word) != dimension.usual) {
-            let choice = format!("{}={}", dimension.name, words.iter().format(","));
-            arguments.extend(["--parameter".to_owned(), choice]);
-        }
-    }
-    arguments.extend(how(&record.plan.settings));
-    Some(arguments)
-}
-
-/// When a case is done, and in which order.
-fn how(settings: &Settings) -> Vec<String> {
-    let mut arguments = Vec::new();
-    let mut set = |option: &str, value: Option<String>| {
-        if let Some(value) = value {
-            arguments.extend([option.to_owned(), value]);
-        }
-    };
-    let time = |time: std::time::Duration| format!("{}ns", time.as_nanos());
-    match settings.stop {
-        StopRule::Runs(runs) => set("--runs", Some(runs.to_string())),
-        StopRule::Precision { target, max_time } => {
-            set(
-                "--precision",
-                Some(format!("{}%", target.fraction() * 100.0)),
-            );
-            set("--max-time", max_time.map(time));
-        }
-        StopRule::For(_) => {}
-    }
-    set("--total-time", settings.time_limit.map(time));
-    match settings.order {
-        Order::Interleaved => {}
-        Order::Sequential => arguments.push("--sequential".to_owned()),
-    }
-    arguments
-}
-
-/// As a shell takes it for one word. `shlex` would quote each comma too, and commands are full of them.
+/// Quotes a word for a shell. `shlex` would quote each comma too, and commands are full of them.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+:,./%~@".contains(c);
     if !word.is_empty() && word.chars().all(plain) && !word.starts_with('~') {

@@ -1,26 +1,26 @@
-//! Where a run is put: into the archive. What is for a server is written here first, and stays until all of it is there.
+//! Saving of runs in the archive. A run for a server is also written on this computer, and stays until all of it is there.
 
 use std::path::PathBuf;
 
 use keymark_bench::{Record, RunId, RunState};
-use keymark_report::archive::{Archive, ArchiveError, Identity, RunWriter, Unsent};
+use keymark_records::archive::{Archive, ArchiveError, Identity, RunWriter, Unsent};
 
-use crate::archive::{open_to_tell, place};
+use crate::archive::{open_with_identity, place};
 use crate::output;
 use crate::personal::of_this_machine;
 
-/// The places of one run.
+/// The archives of a run.
 pub(crate) struct Saving {
     unsent: Option<Unsent>,
     archive: Result<Archive, ArchiveError>,
 }
 
-/// What writes a run while it is under way, or why that cannot be.
+/// Writers of a run, or errors.
 pub(crate) type Writers<'a> = Vec<Result<RunWriter<'a>, String>>;
 
 impl Saving {
     pub(crate) fn open(named: Option<&PathBuf>, run: &RunId, identity: Identity) -> Self {
-        let archive = place(named).and_then(|place| open_to_tell(&place, identity));
+        let archive = place(named).and_then(|place| open_with_identity(&place, identity));
         let newest = archive
             .as_ref()
             .ok()
@@ -31,20 +31,20 @@ impl Saving {
                  is shown by its name. Set the clock"
             ));
         }
-        // Nothing is ever sent to an address that is none.
+        // An invalid address gets no copy.
         let is_address = !matches!(archive, Err(ArchiveError::Address(_)));
         let to = place(named).ok();
         let to = to.filter(|to| is_address && Archive::is_on_a_server(to));
         let unsent = to.and_then(|to| {
             let made = Unsent::place().and_then(|place| Unsent::new(&place, run, &to));
             let mut made = made.map_err(|error| warn(&error.to_string())).ok()?;
-            made.archive.tell(identity, of_this_machine);
+            made.archive.set_identity(identity, of_this_machine);
             Some(made)
         });
         Self { unsent, archive }
     }
 
-    /// The copy here never has less than the server.
+    /// Begins with the local copy, which never has less than the server.
     pub(crate) fn begin(&mut self, head: &Record) -> Writers<'_> {
         let here = self.unsent.iter_mut().map(|unsent| Ok(&mut unsent.archive));
         let archive = self.archive.as_mut().map_err(|error| error.to_string());
@@ -55,7 +55,7 @@ impl Saving {
         begun.collect()
     }
 
-    /// Puts a run that is complete into the archive.
+    /// Saves a complete run.
     pub(crate) fn insert(mut self, record: &Record) -> Result<(), String> {
         let archive = match &mut self.unsent {
             Some(unsent) => Ok(&mut unsent.archive),
@@ -65,7 +65,7 @@ impl Saving {
         self.conclude(first)
     }
 
-    /// A server is sent what it does not have: it may be back.
+    /// Sends the server the missing part of the run.
     pub(crate) fn conclude(self, written: Result<(), String>) -> Result<(), String> {
         let Some(unsent) = self.unsent else {
             return written;
@@ -84,7 +84,7 @@ fn warn(error: &str) {
     ));
 }
 
-/// Ends a run; it is written if it is in one place.
+/// Ends a run. One successful writer is enough.
 pub(crate) fn finish(writers: Writers<'_>, state: RunState) -> Result<(), String> {
     let finished = writers.into_iter().map(|writer| {
         let writer = writer?;

@@ -13,12 +13,11 @@ use signal_hook::{SigId, flag};
 
 use crate::exit::Failure;
 
-/// What ends keymark.
 pub const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
 static TOLD: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Whether the first of them has come.
+/// Returns whether the first signal has come.
 pub fn told() -> bool {
     TOLD.get().is_some_and(|told| told.load(Ordering::Relaxed))
 }
@@ -26,7 +25,7 @@ pub fn told() -> bool {
 /// A flag that the first of them sets, and what ends keymark at the second.
 pub type Listening = (Arc<AtomicBool>, Vec<SigId>);
 
-/// From here on.
+/// Listens for signals from now on.
 pub fn listen() -> Result<Listening, Failure> {
     let told = Arc::clone(TOLD.get_or_init(Arc::default));
     let mut listeners = Vec::new();
@@ -38,12 +37,11 @@ pub fn listen() -> Result<Listening, Failure> {
     Ok((told, listeners))
 }
 
-/// That signals cannot be caught.
 pub fn uncaught(error: io::Error) -> Failure {
     Failure::failed(format!("cannot catch signals: {error}"))
 }
 
-/// What waits until keymark is told to end; told before it is called counts as well.
+/// Returns a function that waits for a signal; earlier ones count.
 pub fn until_told() -> Result<impl FnOnce() + Send, Failure> {
     let mut signals = Signals::new(SIGNALS).map_err(uncaught)?;
     Ok(move || {
@@ -51,7 +49,7 @@ pub fn until_told() -> Result<impl FnOnce() + Send, Failure> {
     })
 }
 
-/// What keymark is told while programs run; besides, that one has ended, and that an alarm is due.
+/// Returns the signals for keymark while programs run, with SIGCHLD and SIGALRM.
 pub fn to_hand_on() -> Result<Signals, Failure> {
     // Whoever started keymark may have blocked it.
     let _ = SigSet::from(Signal::SIGCHLD).thread_unblock();
@@ -74,7 +72,7 @@ pub fn until_ended(
     }
 }
 
-/// Whether a program has been told already: of Ctrl-C, by the terminal.
+/// Returns whether the terminal has sent the signal to child processes already (Ctrl-C).
 pub fn is_by_terminal(signal: Signal) -> bool {
     signal == Signal::SIGINT && io::stdin().is_terminal()
 }

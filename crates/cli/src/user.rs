@@ -39,7 +39,6 @@ fn user(user: PinSource, admin: PinSource, consent: Consent) -> User {
     }
 }
 
-/// In that environment variable, if one is named.
 fn in_variable(named: Option<&String>) -> PinSource {
     named
         .cloned()
@@ -57,7 +56,7 @@ pub(crate) fn of_tracing(arguments: &PinArguments) -> User {
     user(user_pin(arguments), PinSource::Prompt, Consent::default())
 }
 
-/// How tokens may be used, by the command line.
+/// Returns the user by the options for tokens.
 pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
     let consent = Consent {
         touch: if arguments.allow_touch {
@@ -72,7 +71,7 @@ pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
     user(user_pin(&arguments.pins), admin, consent)
 }
 
-/// Who restores a token writes to that one.
+/// Returns the user that restores a token, who may write to that one only.
 #[cfg(feature = "tokens")]
 pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
     let consent = Consent {
@@ -100,7 +99,7 @@ fn user_pin(arguments: &PinArguments) -> PinSource {
     }
 }
 
-/// Whether it is clear which of the tokens that are there may be written to.
+/// Checks that the serial number of --write-to names one token.
 pub(crate) fn consent_fits(arguments: &CardArguments, present: &[TokenId]) -> Result<(), String> {
     let Some(name) = &arguments.write_to else {
         return Ok(());
@@ -110,7 +109,7 @@ pub(crate) fn consent_fits(arguments: &CardArguments, present: &[TokenId]) -> Re
     Ok(())
 }
 
-/// Whether it is clear which PIN is whose, on the tokens of a run: a PIN is never tried on another's.
+/// Checks that each PIN belongs to one token of the run: a PIN is never tried on another's.
 pub(crate) fn pins_fit(arguments: &PinArguments, used: &[TokenId]) -> Result<(), String> {
     pin_is_for_one(arguments, used)?;
     for name in arguments

@@ -47,7 +47,6 @@ pub(crate) fn print() {
     }
 }
 
-/// What is not here says why in one line.
 fn found<T: Display>(what: Result<T, Error>) -> String {
     match what {
         Ok(what) => what.to_string(),

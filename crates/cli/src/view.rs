@@ -1,4 +1,4 @@
-//! What is seen of a run on a terminal: one bar over all the time that it takes, with what is left of it.
+//! Progress of a run on a terminal: one bar over its whole time, with the time left.
 //!
 //! It is drawn by a thread of its own, four times a second; who measures only adds to sums between blocks. `make overhead` compares runs with and without it.
 
@@ -24,7 +24,7 @@ const REDRAW: Duration = Duration::from_millis(250);
 /// Drawings a second.
 pub(crate) const REDRAWS: u8 = 4;
 
-/// Whether a run of this process is seen.
+/// Returns whether this process shows a progress bar.
 pub fn view() -> View {
     if stderr().is_terminal() {
         View::Terminal
@@ -33,9 +33,8 @@ pub fn view() -> View {
     }
 }
 
-/// What a run has come to.
 #[derive(Debug)]
-struct State {
+struct RunProgress {
     outlook: Outlook,
     /// The case that is being made ready.
     preparing: Option<String>,
@@ -45,16 +44,16 @@ struct State {
 #[derive(Debug)]
 pub struct RunView {
     clock: Arc<MonotonicClock>,
-    state: Arc<Mutex<State>>,
-    /// Who draws, until the other end is dropped.
+    state: Arc<Mutex<RunProgress>>,
+    /// Drawing thread, which ends when the channel is dropped.
     drawing: Option<(JoinHandle<()>, Sender<()>)>,
 }
 
 impl RunView {
-    /// Of a plan that is about to be run, given what one operation of a case costs.
+    /// Begins the view of a plan, given the time of one operation of a case.
     pub fn of(plan: &Plan, cost: &dyn Fn(&Case) -> Duration) -> Self {
         let clock = Arc::new(MonotonicClock::new());
-        let state = Arc::new(Mutex::new(State {
+        let state = Arc::new(Mutex::new(RunProgress {
             outlook: Outlook::new(plan, cost, clock.now()),
             preparing: None,
         }));
@@ -69,12 +68,12 @@ impl RunView {
         }
     }
 
-    fn note(&self, change: impl FnOnce(&mut State, Timestamp)) {
+    fn note(&self, change: impl FnOnce(&mut RunProgress, Timestamp)) {
         change(&mut lock(&self.state), self.clock.now());
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<RunProgress>) -> MutexGuard<'_, RunProgress> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -119,7 +118,10 @@ pub(crate) fn stop_for_messages(bar: &ProgressBar) {
     terminal::begin(move |write| bar.suspend(write));
 }
 
-fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>, Sender<()>) {
+fn draw(
+    state: Arc<Mutex<RunProgress>>,
+    clock: Arc<MonotonicClock>,
+) -> (JoinHandle<()>, Sender<()>) {
     let (end, ended) = channel::<()>();
     let thread = std::thread::spawn(move || {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS);
@@ -144,7 +146,7 @@ fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>
 }
 
 /// The bar, which never goes back, and what it means.
-fn line(state: &State, seen: outlook::View, shown: &mut f64) -> String {
+fn line(state: &RunProgress, seen: outlook::View, shown: &mut f64) -> String {
     *shown = seen.share().max(*shown);
     let words = |time: Duration| {
         let seconds = time.as_secs_f64().round();
@@ -188,7 +190,7 @@ mod tests {
             cases: Vec::new(),
             settings: Settings::default(),
         };
-        let mut state = State {
+        let mut state = RunProgress {
             outlook: Outlook::new(&plan, &|_| Duration::ZERO, Timestamp(0)),
             preparing: Some("a\u{1b}[2Jcase".to_owned()),
         };

@@ -23,17 +23,17 @@ const MOST_BYTES: usize = 16 << 20;
 #[error("{0}")]
 pub struct GeometryError(String);
 
-/// Which field has to change, and how; the geometry is called by its name, or its file.
+/// Returns an error with the field to change; the geometry is called by its name, or its file.
 fn malformed(name: &str, reason: impl Display) -> GeometryError {
     GeometryError(format!("cannot use flash geometry {name}: {reason}"))
 }
 
-/// When a program unit may be programmed.
+/// Rule for programming a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramRule {
-    /// Only if erased; to all zeros at any time. STM32F1 (PM0075, 2.3.3: the controller reads the
-    /// halfword first and skips the programming with PGERR unless the data are 0x0000).
+    /// Erased units only; to all zeros at any time. STM32F1 (PM0075, 2.3.3: the controller reads the halfword first
+    /// and skips the programming with PGERR unless the data are 0x0000).
     ErasedOrZero,
     /// Likewise, and every unit has an error-correcting code: a unit torn by power loss cannot be
     /// read. STM32L4 (RM0394, 3.3.7: PROGERR unless erased or all zeros; 3.3.9: a double error
@@ -66,10 +66,10 @@ pub struct Geometry {
     pub name: String,
     /// Documents and tables the figures are from.
     pub sources: Vec<String>,
-    /// What is assumed rather than published.
+    /// Assumptions beside the published figures.
     #[serde(default)]
     pub assumed: Vec<String>,
-    /// When a unit may be programmed.
+    /// Rule for programming a unit.
     pub rule: ProgramRule,
     /// Bytes programmed at once: 2, 4, 8 or 16.
     pub program_unit_bytes: usize,
@@ -83,7 +83,7 @@ pub struct Geometry {
     pub endurance_cycles: u32,
 }
 
-/// One erasable sector.
+/// Erasable sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sector {
     /// Address of the first byte, from the start of the reserved part.
@@ -114,8 +114,8 @@ impl Geometry {
             "unknown flash geometry '{wanted}'; choose from {}, or give the path of a .toml file",
             names.join(", ")
         );
-        let mut shipped = shipped.into_iter();
         shipped
+            .into_iter()
             .find(|known| known.name == wanted)
             .ok_or(GeometryError(unknown))
     }

@@ -278,7 +278,7 @@ impl Flash {
         }
     }
 
-    /// Whether every unit reads as erased.
+    /// Returns true if every unit reads as erased.
     pub fn is_blank(&self, range: Range<usize>) -> bool {
         self.read(range)
             .is_ok_and(|data| data.iter().all(|&byte| byte == ERASED))

@@ -6,12 +6,12 @@ use crate::error::{Result, StorageError};
 
 /// Longest private key: p and q of RSA-4096 (512 bytes) and its encryption header (64 bytes).
 pub const MAX_KEY_BYTES: usize = KEY_HEADER_BYTES + 512;
-/// What a token keeps beside an encrypted key: salt, initial vector, wrapped key, check value.
+/// Header of an encrypted key: salt, initial vector, wrapped key, check value.
 pub const KEY_HEADER_BYTES: usize = 64;
 /// Largest value of the digital-signature counter: three bytes (OpenPGP card 3.4, tag 93).
 pub const MAX_SIGNATURE_COUNT: u32 = 0x00ff_ffff;
 
-/// One object of an OpenPGP token; tags are those of OpenPGP card 3.4.
+/// Object of an OpenPGP token; tags are those of OpenPGP card 3.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum ObjectId {
@@ -39,7 +39,7 @@ pub enum ObjectId {
     Url,
     /// Fingerprints of the three keys (C5).
     Fingerprints,
-    /// One of the objects for private use (0101 to 0104).
+    /// Object for private use (0101 to 0104).
     PrivateUse,
 }
 
@@ -68,12 +68,12 @@ impl ObjectId {
         Self::PrivateUse,
     ];
 
-    /// Whether its old value must not stay readable once it is removed or replaced.
+    /// Returns true for private keys, whose old values must not stay readable.
     pub fn is_sensitive(self) -> bool {
         Self::KEYS.contains(&self)
     }
 
-    /// Whether it is a counter: always there, set and never removed.
+    /// Returns true for the signature counter and the PIN error counters, which are never absent.
     pub fn is_counter(self) -> bool {
         self == Self::SignatureCounter || Self::PIN_COUNTERS.contains(&self)
     }
@@ -95,21 +95,12 @@ impl ObjectId {
 
     /// Checks a value before it is stored.
     pub(crate) fn check(self, value: &[u8]) -> Result<()> {
-        let (fits, expected) = match self {
-            Self::SignatureCounter => (value.len() == 3, "3 bytes"),
-            _ if self.is_counter() => (matches!(value, [0..=3]), "one byte of 0 to 3"),
-            _ => (
-                (1..=self.max_bytes()).contains(&value.len()),
-                "at least one byte and no more than the object may have",
-            ),
-        };
-        if fits {
+        if (1..=self.max_bytes()).contains(&value.len()) {
             return Ok(());
         }
         Err(StorageError::Value {
             object: self,
             length: value.len(),
-            expected,
         })
     }
 }

@@ -17,31 +17,31 @@ const SEAL: usize = 8;
 pub(crate) struct Page {
     pub(crate) sectors: Range<usize>,
     pub(crate) bytes: Range<usize>,
-    /// None while blank, or not looked at.
+    /// Generation; none while blank, or not looked at.
     pub(crate) generation: Option<u32>,
-    /// Where the next record goes.
+    /// Address of the next record.
     pub(crate) next: usize,
 }
 
-/// What a page holds.
+/// Content of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seal {
     /// Nothing at all.
     Blank,
     /// Records, in this generation.
     Generation(u32),
-    /// What an interrupted erase or copy left.
+    /// Debris of an interrupted erase or copy.
     Debris,
 }
 
-/// What a scan finds.
+/// Result of a scan.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scan {
     /// Records in order of writing, torn ones too.
     pub(crate) records: Vec<FlashRecord>,
     /// Units that are part of no record.
     pub(crate) torn: Vec<usize>,
-    /// Where the next record goes.
+    /// Address of the next record.
     pub(crate) next: usize,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn seal_bytes(unit: usize) -> usize {
 }
 
 impl Page {
-    /// As few adjacent sectors from `first` on as have `least` bytes together.
+    /// Joins the fewest adjacent sectors from `first` on that have `least` bytes together.
     pub(crate) fn at(flash: &Flash, first: usize, least: usize) -> Option<Self> {
         let sectors = flash.sectors();
         let start = sectors.get(first)?.start;
@@ -99,7 +99,7 @@ impl Page {
         Ok(())
     }
 
-    /// What it holds, by its head.
+    /// Reads the head of the page.
     pub(crate) fn inspect(&self, flash: &Flash) -> Result<Seal, FlashError> {
         if flash.is_blank(self.bytes.clone()) {
             return Ok(Seal::Blank);
@@ -203,8 +203,9 @@ pub(crate) fn mount(
         let scan = page.scan(flash)?;
         page.next = scan.next;
         // No later scan takes them for a record.
-        let mut torn = scan.torn.into_iter();
-        torn.try_for_each(|address| zero(flash, address))?;
+        scan.torn
+            .into_iter()
+            .try_for_each(|address| zero(flash, address))?;
         for record in scan.records {
             if record.whole {
                 residue.extend(catalog.apply(record));

@@ -1,7 +1,7 @@
 //! Records in flash: how an object becomes programmed units, and back; and which record of each object counts.
 //!
 //! ```text
-//! small   code  ~code                      PIN counter, low bits of the signature counter, removal
+//! small   code  ~code                      PIN counter, low bits of the signature counter
 //! full    code  ~code  high  ~high         whole signature counter
 //! long    code  ~code  crc32(code, value)  value
 //! ```
@@ -42,9 +42,8 @@ const LONG: [ObjectId; 9] = [
 const COUNTER_LOW: u16 = 10;
 const COUNTER_FULL: u16 = 11;
 const PIN_ERRORS: u16 = 12;
-const REMOVED: u16 = 13;
 
-/// What a record says.
+/// Content of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A value of this many bytes follows.
@@ -55,8 +54,6 @@ pub(crate) enum Content {
     CounterFull(u32),
     /// Wrong tries.
     PinErrors(u8),
-    /// The object is no more.
-    Removed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,11 +64,11 @@ pub(crate) struct FlashRecord {
     pub(crate) address: usize,
     /// Bytes it takes, padding included.
     pub(crate) bytes: usize,
-    /// Whether it was written to its end and not wiped since.
+    /// True if it was written to its end and not wiped since.
     pub(crate) whole: bool,
 }
 
-/// What stands at an address.
+/// Content at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// An erased unit.
@@ -117,7 +114,7 @@ fn read_pair(bytes: &[u8]) -> Option<u16> {
     (code == !complement).then_some(code)
 }
 
-/// What says that, with these octets behind it.
+/// Encodes a code with the octets behind it.
 fn encoded(code: u16, behind: &[&[u8]], unit: usize) -> Vec<u8> {
     let mut bytes = [&pair(code), &behind.concat()[..]].concat();
     bytes.resize(bytes.len().next_multiple_of(unit), 0xff);
@@ -152,12 +149,6 @@ pub(crate) fn encode(
     encoded(code, &[&check.to_le_bytes(), value], unit)
 }
 
-/// The record that says that `object` is no more.
-pub(crate) fn encode_removed(object: ObjectId, unit: usize) -> Vec<u8> {
-    let which = position(&LONG, object).unwrap_or(LOW_MASK);
-    encoded(REMOVED << LOW_BITS | which, &[], unit)
-}
-
 fn encode_full(count: u32, unit: usize) -> Vec<u8> {
     let high = pair((count >> LOW_BITS) as u16);
     encoded(COUNTER_FULL << LOW_BITS | low(count), &[&high], unit)
@@ -186,7 +177,7 @@ pub(crate) fn counter_bytes(count: u32) -> Vec<u8> {
     count.to_be_bytes()[1..].to_vec()
 }
 
-/// What stands at `address`, in a page that ends at `end`.
+/// Reads the content at `address`, in a page that ends at `end`.
 pub(crate) fn parse(flash: &Flash, address: usize, end: usize) -> Result<Parsed, FlashError> {
     let unit = flash.unit();
     let Some(first) = readable(flash, address, address + unit, end)? else {
@@ -260,11 +251,6 @@ fn described(code: u16, address: usize, unit: usize) -> Option<FlashRecord> {
             let object = *ObjectId::PIN_COUNTERS.get(usize::from(value >> 8))?;
             record(object, Content::PinErrors(value as u8), small_bytes(unit))
         }
-        REMOVED => record(
-            *LONG.get(usize::from(value))?,
-            Content::Removed,
-            small_bytes(unit),
-        ),
         _ => None,
     }
 }
@@ -286,12 +272,12 @@ fn checked(flash: &Flash, mut record: FlashRecord, end: usize) -> Result<FlashRe
             let high = u32::from(high.unwrap_or_default());
             record.content = Content::CounterFull(high << LOW_BITS | low);
         }
-        Content::CounterLow(_) | Content::PinErrors(_) | Content::Removed => {}
+        Content::CounterLow(_) | Content::PinErrors(_) => {}
     }
     Ok(record)
 }
 
-/// Which record of each object counts, in RAM, from what a scan found.
+/// Live record of each object, in RAM, from a scan.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalog {
     live: BTreeMap<ObjectId, FlashRecord>,
@@ -310,23 +296,18 @@ impl Catalog {
                 self.count = count;
                 self.high = Some(record.address);
             }
-            Content::Value(_) | Content::PinErrors(_) | Content::Removed => {}
+            Content::Value(_) | Content::PinErrors(_) => {}
         }
         let old = self.live.insert(record.object, record);
         old.filter(|old| matches!(old.content, Content::Value(_)))
     }
 
-    /// Drops an object whose record was wiped.
-    pub(crate) fn forget(&mut self, object: ObjectId) {
-        self.live.remove(&object);
-    }
-
-    /// The record an object has, or that says that it has none.
+    /// Returns the live record of an object.
     pub(crate) fn record(&self, object: ObjectId) -> Option<FlashRecord> {
         self.live.get(&object).copied()
     }
 
-    /// Whether the object would be lost with this record.
+    /// Returns true if the object would be lost with this record.
     pub(crate) fn needs(&self, record: &FlashRecord) -> bool {
         let high = record.object == ObjectId::SignatureCounter && self.high == Some(record.address);
         high || self
@@ -338,15 +319,6 @@ impl Catalog {
     /// Live records in order of object.
     pub(crate) fn records(&self) -> impl Iterator<Item = &FlashRecord> {
         self.live.values()
-    }
-
-    /// Objects that have a value.
-    pub(crate) fn objects(&self) -> Vec<ObjectId> {
-        self.live
-            .values()
-            .filter(|record| record.content != Content::Removed)
-            .map(|r| r.object)
-            .collect()
     }
 
     /// The record that sets an object; value checked before.
@@ -379,7 +351,7 @@ impl Catalog {
                 Some(flash.read(start..start + length)?.to_vec())
             }
             Content::PinErrors(errors) => Some(vec![errors]),
-            Content::CounterLow(_) | Content::CounterFull(_) | Content::Removed => None,
+            Content::CounterLow(_) | Content::CounterFull(_) => None,
         })
     }
 
@@ -419,12 +391,7 @@ mod tests {
                 unit,
             );
             let pin = encode(ObjectId::AdminPinErrors, &[3], None, unit);
-            write(
-                &mut flash,
-                0,
-                &[key, low, full, pin, encode_removed(ObjectId::Url, unit)].concat(),
-            )
-            .unwrap();
+            write(&mut flash, 0, &[key, low, full, pin].concat()).unwrap();
             let (mut at, mut contents) = (0, Vec::new());
             while let Parsed::Record(record) = parse(&flash, at, 1024).unwrap() {
                 assert!(record.whole);
@@ -439,7 +406,6 @@ mod tests {
                     Content::CounterFull(0x0012_4000),
                 ),
                 (ObjectId::AdminPinErrors, Content::PinErrors(3)),
-                (ObjectId::Url, Content::Removed),
             ];
             assert_eq!(contents, expected);
         }

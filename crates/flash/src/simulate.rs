@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use crate::design::{Design, DesignKind, Result, Space};
+use crate::design::{DesignKind, Result, Space};
 use crate::geometry::Geometry;
 use crate::nor::{Busy, Flash};
-use crate::workload::{Change, Workload, Write, provisioning};
+use crate::object::ObjectId;
+use crate::workload::{Workload, provisioning};
 
 /// Time of a write: how long the flash is busy with it; what the processor computes is not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,24 +17,22 @@ pub struct Latency {
     pub worst: Duration,
 }
 
-/// What a simulation found.
+/// Result of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageResult {
     /// Name of the geometry.
     pub geometry: String,
-    /// How the objects were laid out.
+    /// Layout of the objects.
     pub design: DesignKind,
-    /// What the token was used for.
+    /// Use of the token.
     pub workload: Workload,
-    /// Seed of workload and values.
-    pub seed: u64,
-    /// Writes simulated, with the removals.
+    /// Writes simulated.
     pub writes: u64,
-    /// Those that counted a signature.
+    /// Writes that counted a signature.
     pub signatures: u64,
-    /// At the typical times of the datasheet.
+    /// Latency at the typical times of the datasheet.
     pub latency_typical: Latency,
-    /// At its maximum times.
+    /// Latency at the maximum times of the datasheet.
     pub latency_maximum: Latency,
     /// Units programmed.
     pub programs: u64,
@@ -51,42 +50,24 @@ pub struct StorageResult {
 }
 
 impl StorageResult {
-    /// Whether the most worn sector was erased so often that mean, worst case and lifetime are those of
-    /// long use: in a log every sector has then been collected many times.
+    /// Returns true if the most worn sector was erased so often that mean, worst case and lifetime are those of long
+    /// use: in a log every sector has then been collected many times.
     pub const fn is_settled(&self) -> bool {
         self.most_worn_sector_erases >= SETTLED_ERASES
     }
 }
 
-/// How long a simulation goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// So many writes.
-    Writes(u64),
-    /// Until the figures are those of long use, see [`StorageResult::is_settled`]; 300 000 writes at least,
-    /// or as many as program ten million units, and 16 million at most, before the signature counter is at
-    /// its end.
-    Settled,
-}
-
 const SETTLED_ERASES: u64 = 20;
 const LEAST_WRITES: u64 = 300_000;
 const LEAST_PROGRAMS: u64 = 10_000_000;
-const MOST_WRITES: u64 = 16_000_000;
+/// Most writes of a simulation: fewer than the signature counter counts.
+pub const MOST_WRITES: u64 = 16_000_000;
+/// Seed of workload and values.
+const SEED: u64 = 1;
 
-impl Length {
-    const fn is_over(self, writes: u64, programs: u64, most_worn_sector_erases: u64) -> bool {
-        match self {
-            Self::Writes(wanted) => writes >= wanted,
-            Self::Settled => {
-                let enough = writes >= LEAST_WRITES || programs >= LEAST_PROGRAMS;
-                (enough && most_worn_sector_erases >= SETTLED_ERASES) || writes >= MOST_WRITES
-            }
-        }
-    }
-}
-
-/// Runs a workload on a newly provisioned token. Formatting and provisioning are not counted.
+/// Runs a workload on a newly provisioned token. It stops after `most_writes`, or when the figures are those of long
+/// use ([`StorageResult::is_settled`]) after 300 000 writes or ten million programmed units. Formatting and provisioning
+/// are not counted.
 ///
 /// # Errors
 /// [`StorageError::DoesNotFit`] with the reason if the design cannot work on the geometry,
@@ -95,28 +76,28 @@ pub fn simulate(
     geometry: &Geometry,
     design: DesignKind,
     workload: Workload,
-    length: Length,
-    seed: u64,
+    most_writes: u64,
 ) -> Result<StorageResult> {
     geometry.validate()?;
     let mut flash = Flash::new(geometry);
     let mut storage = design.format(&mut flash)?;
-    for write in provisioning(seed) {
-        perform(storage.as_mut(), &mut flash, &write)?;
+    for write in provisioning(SEED) {
+        storage.put(&mut flash, write.object, &write.value)?;
     }
     let before = flash.clone();
     let (mut writes, mut signatures, mut worst) = (0, 0, Busy::default());
-    let mut source = workload.writes(seed);
-    while !length.is_over(writes, flash.programs(), most_worn(&flash, &before)) {
-        let Some(write) = source.next() else {
+    for write in workload.writes(SEED) {
+        let enough = writes >= LEAST_WRITES || flash.programs() >= LEAST_PROGRAMS;
+        let is_settled = most_worn(&flash, &before) >= SETTLED_ERASES;
+        if writes >= most_writes || (enough && is_settled) {
             break;
-        };
+        }
         let busy = flash.busy();
-        perform(storage.as_mut(), &mut flash, &write)?;
+        storage.put(&mut flash, write.object, &write.value)?;
         worst.typical = worst.typical.max(flash.busy().typical - busy.typical);
         worst.maximum = worst.maximum.max(flash.busy().maximum - busy.maximum);
         writes += 1;
-        signatures += u64::from(write.is_signature());
+        signatures += u64::from(write.object == ObjectId::SignatureCounter);
     }
     let busy = (flash.busy(), before.busy());
     let erases = |flash: &Flash| flash.erases().iter().sum::<u64>();
@@ -131,7 +112,6 @@ pub fn simulate(
         geometry: geometry.name.clone(),
         design,
         workload,
-        seed,
         writes,
         signatures,
         latency_typical: latency(busy.0.typical - busy.1.typical, worst.typical),
@@ -143,14 +123,6 @@ pub fn simulate(
         lifetime_writes: lifetime(writes),
         space: storage.space(),
     })
-}
-
-/// Writes or removes, as the design does it.
-pub fn perform(storage: &mut dyn Design, flash: &mut Flash, write: &Write) -> Result<()> {
-    match &write.change {
-        Change::Put(value) => storage.put(flash, write.object, value),
-        Change::Remove => storage.remove(flash, write.object),
-    }
 }
 
 fn mean(total: Duration, count: u64) -> Duration {

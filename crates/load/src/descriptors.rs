@@ -2,25 +2,25 @@
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::error::Error;
+use crate::error::LoadError;
 
-/// Of each thread (epoll, timer), and of whoever uses this library.
+/// Descriptors besides connections: of each thread (epoll, timer), and of the calling program.
 const BESIDES: u64 = 64;
 
 /// Sees to it that so many more files can be open, raising the soft limit to the hard one if need be.
-pub(crate) fn make_room(connections: u32, threads: u32) -> Result<(), Error> {
+pub(crate) fn make_room(connections: u32, threads: u32) -> Result<(), LoadError> {
     let open = std::fs::read_dir("/proc/self/fd").map_or(BESIDES, |files| files.count() as u64);
     let needed = open + u64::from(connections) + 4 * u64::from(threads) + BESIDES;
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)
-        .map_err(|errno| Error::system("getrlimit(RLIMIT_NOFILE)", errno))?;
+        .map_err(|errno| LoadError::system("getrlimit(RLIMIT_NOFILE)", errno))?;
     if needed <= soft {
         return Ok(());
     }
     if needed > hard {
-        return Err(Error::Descriptors { needed, hard });
+        return Err(LoadError::Descriptors { needed, hard });
     }
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
-        .map_err(|errno| Error::system("setrlimit(RLIMIT_NOFILE)", errno))
+        .map_err(|errno| LoadError::system("setrlimit(RLIMIT_NOFILE)", errno))
 }
 
 #[cfg(test)]

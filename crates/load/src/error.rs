@@ -4,20 +4,20 @@ use crate::failure::Failure;
 
 /// Why there is no result at all; a transaction that fails is a [`crate::Failure`].
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum LoadError {
     /// The TLS library cannot do what is wanted.
     #[error("the client's OpenSSL does not support {0}; choose another")]
     Unsupported(String),
     /// The settings contradict themselves or are empty.
     #[error("{0}")]
     Settings(&'static str),
-    /// So many connections cannot be open at once.
+    /// The limit of open files is too low for the connections.
     #[error(
         "the load needs {needed} file descriptors, but the limit is {hard}; raise the hard limit of open files \
          (ulimit -Hn as root, or LimitNOFILE= of the service), or use fewer users"
     )]
     Descriptors {
-        /// How many connections and other files.
+        /// Number of connections and other files.
         needed: u64,
         /// The hard limit.
         hard: u64,
@@ -25,7 +25,7 @@ pub enum Error {
     /// A call of the operating system failed.
     #[error("{call} failed: {reason}")]
     System {
-        /// Which one.
+        /// Name of the call.
         call: &'static str,
         /// Why.
         reason: std::io::Error,
@@ -36,10 +36,10 @@ pub enum Error {
     /// Somebody stopped it.
     #[error("it was stopped")]
     Stopped,
-    /// Of several clients' loads, a line says nothing.
+    /// A line of the clients' reports cannot be read.
     #[error("line {number} of the clients' reports cannot be read: {error}")]
     ClientLine {
-        /// Which, from 1.
+        /// Line number, from 1.
         number: u64,
         /// Why not.
         error: serde_json::Error,
@@ -47,7 +47,7 @@ pub enum Error {
     /// Nothing of them is there.
     #[error("no client has reported any load")]
     NoClient,
-    /// They cannot be of one load.
+    /// The clients began too far apart for one load.
     #[error("the clients began more than a day apart")]
     Apart,
     /// A thread that drove connections ended by a panic.
@@ -55,7 +55,7 @@ pub enum Error {
     Panicked,
 }
 
-impl Error {
+impl LoadError {
     pub(crate) fn system(call: &'static str, reason: impl Into<std::io::Error>) -> Self {
         Self::System {
             call,

@@ -9,13 +9,13 @@ use crate::protocol::Alert;
 /// A stretch of a transaction, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display)]
 pub enum Phase {
-    /// Until the TCP connection stands.
+    /// Time until the TCP connection is open.
     #[strum(to_string = "connect")]
     Connect,
-    /// From there to the end of the TLS handshake, as the client sees it.
+    /// TLS handshake, as the client sees it.
     #[strum(to_string = "handshake")]
     Handshake,
-    /// From there to the first byte of the answer.
+    /// Time from the handshake to the first byte of the answer.
     #[strum(to_string = "first byte")]
     FirstByte,
     /// The transaction: from its scheduled start (open loop) or its start (closed loop) to the answer's last byte.
@@ -23,7 +23,7 @@ pub enum Phase {
     Whole,
 }
 
-/// What was expected of a handshake or an answer, and was not so.
+/// Unmet expectation of a handshake or an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display)]
 pub enum Expectation {
     /// A full handshake: this one resumed a session.
@@ -44,7 +44,7 @@ pub enum Expectation {
     /// A key of 2048 bits or more, unless weak ones are allowed ([`crate::Weak`]).
     #[strum(to_string = "a key that is not weak")]
     KeySize,
-    /// That the server has the certificate's key: its signature is wrong.
+    /// A valid signature with the certificate's key.
     #[strum(to_string = "a valid signature")]
     Signature,
     /// The length of the answer's body.
@@ -53,7 +53,7 @@ pub enum Expectation {
     /// An answer that can be read.
     #[strum(to_string = "the answer's form")]
     Form,
-    /// That the service does what it is asked for.
+    /// The consent of the service.
     #[strum(to_string = "consent")]
     Consent,
     /// The commit, or the digest, that was sent in.
@@ -91,7 +91,7 @@ pub enum Failure {
     /// The server sent a fatal alert.
     #[error("alert {0}")]
     Alert(Alert),
-    /// What was expected was not so.
+    /// An expectation was not met.
     #[error("not as expected: {0}")]
     Unexpected(Expectation),
     /// The answer has another status than 200 to 399.
@@ -106,10 +106,10 @@ pub enum Failure {
     /// The TLS library gave up, and why.
     #[error("TLS: {0}")]
     Tls(String),
-    /// This process has no descriptor left: `EMFILE`, `ENFILE`.
+    /// No descriptor is left in this process: `EMFILE`, `ENFILE`.
     #[error("out of descriptors")]
     OutOfDescriptors,
-    /// This machine has no port left: `EADDRNOTAVAIL`.
+    /// No port is left on this machine: `EADDRNOTAVAIL`.
     #[error("out of ports")]
     OutOfPorts,
     /// Another error of the operating system.
@@ -141,7 +141,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// Whether the server knows of it. Failures may become more, and most reach the server.
+    /// Returns whether the server knows of it. Failures may become more, and most reach the server.
     pub(crate) const fn has_reached_the_server(&self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! One request and its answer: HTTP/1.1 with `Connection: close` (RFC 9112).
+//! HTTP/1.1 with `Connection: close` (RFC 9112): a request and its answer.
 
 use crate::failure::{Expectation, Failure, Phase};
 use crate::service::Service;
@@ -7,7 +7,7 @@ use crate::service::Service;
 const LONGEST_HEAD: usize = 16 * 1024;
 /// A body longer than this, in bytes, is refused: the most that keymark's own servers are given to serve.
 const LONGEST_BODY: u64 = 16 * 1024 * 1024;
-/// The same of a body that is kept, until it is checked: services answer with some 2000.
+/// Limit of a body that is kept until it is checked: services answer with some 2000 bytes.
 const LONGEST_KEPT: u64 = 256 * 1024;
 /// More fields than this are refused.
 const MOST_FIELDS: usize = 64;
@@ -21,8 +21,9 @@ pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
 pub(crate) fn request_with(service: &Service, body: &[u8]) -> Vec<u8> {
     let head = head("POST", &service.host, &service.path);
     let (kind, length) = (service.content_type, body.len());
-    let headers = service.headers.iter();
-    let headers: String = headers
+    let headers: String = service
+        .headers
+        .iter()
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
     let head = format!("{head}{headers}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
@@ -42,20 +43,20 @@ fn head(method: &str, host: &str, path: &str) -> String {
     )
 }
 
-/// How the body ends (RFC 9112 §6.3).
+/// End of the body (RFC 9112 §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
-    /// After so many bytes.
+    /// Known number of bytes.
     Known(u64),
-    /// With the connection.
+    /// The end of the connection.
     UntilClose,
-    /// With a chunk of nothing (RFC 9112 §7.1).
+    /// An empty chunk (RFC 9112 §7.1).
     Chunked,
 }
 
-/// Whether more is to be read.
+/// State of an answer that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum BodyProgress {
     /// The answer goes on.
     More,
     /// The last byte of the answer is there.
@@ -64,7 +65,7 @@ pub(crate) enum Progress {
 
 /// An answer while it comes in: the head is kept until it is whole, the body is only counted, unless it is to be kept.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     head: Vec<u8>,
     length: Option<Length>,
     /// Bytes of the body so far.
@@ -75,8 +76,8 @@ pub(crate) struct Answer {
     pub(crate) kept: Option<Vec<u8>>,
 }
 
-impl Answer {
-    /// One whose body is kept.
+impl HttpAnswer {
+    /// Creates an answer whose body is kept.
     pub(crate) fn kept() -> Self {
         Self {
             kept: Some(Vec::new()),
@@ -85,7 +86,7 @@ impl Answer {
     }
 
     /// Takes what was read.
-    pub(crate) fn take(&mut self, read: &[u8]) -> Result<Progress, Failure> {
+    pub(crate) fn take(&mut self, read: &[u8]) -> Result<BodyProgress, Failure> {
         self.bytes += read.len() as u64;
         let Some(length) = self.length else {
             self.head.extend_from_slice(read);
@@ -102,7 +103,7 @@ impl Answer {
         }
     }
 
-    fn parse(&mut self) -> Result<Progress, Failure> {
+    fn parse(&mut self) -> Result<BodyProgress, Failure> {
         if is_of_http2(&self.head) {
             return Err(Failure::Http(
                 "HTTP/2, although HTTP/1.1 was requested".to_owned(),
@@ -117,7 +118,7 @@ impl Answer {
             if self.head.len() > LONGEST_HEAD {
                 return Err(Failure::Http("a head of more than 16 KiB".to_owned()));
             }
-            return Ok(Progress::More);
+            return Ok(BodyProgress::More);
         };
         let status = response.code.unwrap_or_default();
         if !(200..400).contains(&status) {
@@ -135,7 +136,7 @@ impl Answer {
         self.progress(length)
     }
 
-    fn progress(&mut self, length: Length) -> Result<Progress, Failure> {
+    fn progress(&mut self, length: Length) -> Result<BodyProgress, Failure> {
         let announced = match length {
             Length::Known(known) => known,
             Length::UntilClose | Length::Chunked => self.body,
@@ -148,18 +149,18 @@ impl Answer {
         }
         if length == Length::Chunked {
             let Some(whole) = joined(self.kept.as_deref().unwrap_or_default())? else {
-                return Ok(Progress::More);
+                return Ok(BodyProgress::More);
             };
             self.body = whole.len() as u64;
             self.kept = Some(whole);
-            return Ok(Progress::Whole);
+            return Ok(BodyProgress::Whole);
         }
         match length {
             Length::Known(known) if self.body > known => {
                 Err(Failure::Http("more than its Content-Length".to_owned()))
             }
-            Length::Known(known) if self.body == known => Ok(Progress::Whole),
-            Length::Known(_) | Length::UntilClose | Length::Chunked => Ok(Progress::More),
+            Length::Known(known) if self.body == known => Ok(BodyProgress::Whole),
+            Length::Known(_) | Length::UntilClose | Length::Chunked => Ok(BodyProgress::More),
         }
     }
 
@@ -183,7 +184,8 @@ impl Answer {
     }
 }
 
-/// Whether it begins with a frame of HTTP/2 (RFC 9113 §4.1): a server's first one is SETTINGS, or GOAWAY where it refuses.
+/// Returns whether it begins with a frame of HTTP/2 (RFC 9113 §4.1): a server's first one is SETTINGS, or GOAWAY
+/// where it refuses.
 fn is_of_http2(head: &[u8]) -> bool {
     matches!(head, [0, _, _, 4 | 7, ..])
 }
@@ -207,7 +209,7 @@ fn body_length(status: u16, fields: &[httparse::Header<'_>]) -> Result<Length, F
     Ok(length)
 }
 
-/// What stands in the chunks of a body (RFC 9112 §7.1.3); none before the last one.
+/// Joins the chunks of a body (RFC 9112 §7.1.3); none before the last one.
 fn joined(body: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     let wrong = || Failure::Http("a chunk without its length".to_owned());
     let (mut whole, mut rest) = (Vec::new(), body);
@@ -242,8 +244,8 @@ mod tests {
 
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-    fn whole(bytes: &[u8]) -> Result<Progress, Failure> {
-        Answer::default().take(bytes)
+    fn whole(bytes: &[u8]) -> Result<BodyProgress, Failure> {
+        HttpAnswer::default().take(bytes)
     }
 
     #[test]
@@ -260,10 +262,14 @@ mod tests {
     #[test]
     fn an_answer_is_whole_after_its_last_byte_however_it_is_cut() {
         for cut in 0..ANSWER.len() {
-            let mut answer = Answer::default();
-            assert_eq!(answer.take(&ANSWER[..cut]), Ok(Progress::More), "{cut}");
+            let mut answer = HttpAnswer::default();
+            assert_eq!(answer.take(&ANSWER[..cut]), Ok(BodyProgress::More), "{cut}");
             assert!(answer.end().is_err());
-            assert_eq!(answer.take(&ANSWER[cut..]), Ok(Progress::Whole), "{cut}");
+            assert_eq!(
+                answer.take(&ANSWER[cut..]),
+                Ok(BodyProgress::Whole),
+                "{cut}"
+            );
             assert_eq!(answer.bytes, ANSWER.len() as u64);
             assert_eq!(answer.check(Some(5)), Ok(()));
             let wrong = Err(Failure::Unexpected(Expectation::BodyLength));
@@ -273,10 +279,10 @@ mod tests {
 
     #[test]
     fn without_a_length_the_body_ends_with_the_connection() {
-        let mut answer = Answer::default();
+        let mut answer = HttpAnswer::default();
         assert_eq!(
             answer.take(b"HTTP/1.1 200 OK\r\n\r\nabc"),
-            Ok(Progress::More)
+            Ok(BodyProgress::More)
         );
         assert_eq!(answer.end(), Ok(()));
         assert_eq!(answer.check(Some(3)), Ok(()));
@@ -287,20 +293,20 @@ mod tests {
         let refused = Err(Failure::Http("a body of more than 16 MiB".to_owned()));
         let promised = whole(b"HTTP/1.1 200 OK\r\nContent-Length: 16777217\r\n\r\n");
         assert_eq!(promised, refused);
-        let mut answer = Answer::default();
+        let mut answer = HttpAnswer::default();
         let mut taken = answer.take(b"HTTP/1.1 200 OK\r\n\r\n");
         for _ in 0..256 {
-            assert_eq!(taken, Ok(Progress::More));
+            assert_eq!(taken, Ok(BodyProgress::More));
             taken = answer.take(&[0; 64 * 1024]);
         }
-        assert_eq!(taken, Ok(Progress::More));
+        assert_eq!(taken, Ok(BodyProgress::More));
         assert_eq!(answer.take(&[0]), refused);
     }
 
     #[test]
     fn what_is_no_success_has_its_class() {
         assert_eq!(whole(b"HTTP/1.1 503 x\r\n\r\n"), Err(Failure::Status(503)));
-        assert_eq!(whole(b"HTTP/1.1 204 x\r\n\r\n"), Ok(Progress::Whole));
+        assert_eq!(whole(b"HTTP/1.1 204 x\r\n\r\n"), Ok(BodyProgress::Whole));
         assert_eq!(
             whole(b"HTTP/1.1 404 Not Found\r\n\r\n"),
             Err(Failure::Status(404))
@@ -317,7 +323,7 @@ mod tests {
         };
         assert!(why.starts_with("HTTP/2"), "{why}");
         assert_eq!(
-            Answer::default().end(),
+            HttpAnswer::default().end(),
             Err(Failure::Closed(Phase::FirstByte))
         );
     }

@@ -1,4 +1,4 @@
-//! What client and server agree on: versions of TLS and key exchanges, by the words that records have.
+//! Versions of TLS and key exchanges, by the words of records.
 
 use keymark_bench::words::words;
 use keymark_bench::{Curve, Family, Strength, Table};
@@ -14,17 +14,17 @@ words! {
 }
 
 words! {
-    /// How client and server agree on a secret.
+    /// Agreement of client and server on a secret.
     pub enum KeyExchange("key exchange") {
         /// The client encrypts to the certificate's RSA key (RFC 5246 §7.4.7.1): TLS 1.2 only.
         Rsa = "rsa",
         /// Diffie-Hellman modulo a prime of 1024 bits, as many servers had it.
         Dhe1024 = "dhe-1024",
-        /// The same with 2048 bits.
+        /// Diffie-Hellman modulo a prime of 2048 bits.
         Dhe2048 = "dhe-2048",
-        /// With 3072.
+        /// Diffie-Hellman modulo a prime of 3072 bits.
         Dhe3072 = "dhe-3072",
-        /// With 4096.
+        /// Diffie-Hellman modulo a prime of 4096 bits.
         Dhe4096 = "dhe-4096",
         /// secp256r1 (RFC 8422).
         EcdheP256 = "ecdhe-p256",
@@ -94,7 +94,7 @@ impl KeyExchange {
         })
     }
 
-    /// Whether ML-KEM is part of it, which TLS 1.2 does not have.
+    /// Returns whether ML-KEM is part of it, which TLS 1.2 does not have.
     pub const fn is_hybrid(self) -> bool {
         matches!(
             self,

@@ -7,7 +7,7 @@ use keymark_bench::Durations;
 /// Significant decimal digits of what is kept.
 const DIGITS: u8 = 3;
 
-/// What a histogram has counted: the longest duration of each bucket stands for all in it.
+/// Durations in a histogram: the longest of each bucket represents all in it.
 pub(crate) fn durations(histogram: &Histogram<u32>) -> Durations {
     let bucket =
         |step: IterationValue<u32>| (step.value_iterated_to(), u64::from(step.count_at_value()));

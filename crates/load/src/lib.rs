@@ -1,6 +1,6 @@
 //! Drives a TLS server, or a service of HTTP, on which keymark measures a private key.
 //!
-//! A [`Target`] says where the server is and what every handshake must be; [`Settings`] say who asks
+//! A [`Target`] says where the server is and what every handshake must be; [`LoadSettings`] say who asks
 //! ([`Load`](keymark_bench::Load)), how long, and on how many threads. [`run`] drives it and yields a [`Measurement`]; [`search`] finds the best throughput
 //! over users, and the highest rate under a limit of latency.
 //!
@@ -47,18 +47,18 @@ mod target;
 mod tls;
 mod worker;
 
-pub use error::Error;
+pub use error::LoadError;
 pub use failure::{Expectation, Failure, Phase};
 pub use key_exchange::{KeyExchange, TlsVersion};
 pub use measurement::Measurement;
-pub use probe::{Probed, ask, probe};
-pub use protocol::{Alert, CipherSuite, SuiteAuthentication, SuiteExchange};
+pub use probe::{Probed, Shaken, ask, handshake, probe};
+pub use protocol::{Alert, CipherSuite};
 pub use recorder::ClientSecond;
-pub use run::{Observer, Progress, run};
+pub use run::{LoadProgress, Observer, run};
 pub use saturate::search;
 pub use service::{Exchange, Service};
-pub use settings::{Settings, Timeouts};
+pub use settings::{LoadSettings, Timeouts};
 pub use several::{ClientEnd, ClientLine, Clients, clients, joined};
 pub use steady::NoSteadyState;
-pub use target::{Asked, Certificate, Expected, Fingerprint, Target};
+pub use target::{Asked, Certificate, ClientOffer, Expected, Fingerprint, Target};
 pub use tls::{Negotiated, Weak, key_of_certificate};

@@ -1,4 +1,4 @@
-//! What a load has shown.
+//! Result of a load.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,28 +10,28 @@ use keymark_stats::Ratio;
 
 use crate::failure::Failure;
 use crate::recorder::{ClientSecond, add_counts};
-use crate::settings::Settings;
+use crate::settings::LoadSettings;
 use crate::steady::{Completions, NoSteadyState, Span};
-use crate::worker::Report;
+use crate::worker::ThreadReport;
 
 /// A load that is over, or was stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// As it was asked for, with its seed.
-    pub settings: Settings,
-    /// As it is kept; what follows from all of it comes with [`Measurement::record`].
+    /// The requested load, with its seed.
+    pub settings: LoadSettings,
+    /// The load as it is kept, before [`Measurement::record`] adds the steady state.
     pub load: ServerLoad,
-    /// In which of each second the busiest of the client's threads did not wait.
+    /// Part of each second in which the busiest of the client's threads did not wait.
     pub busiest: Vec<Duration>,
-    /// What failed, by class.
+    /// Failures by class.
     pub failures: BTreeMap<Failure, u64>,
-    /// When the load was settled, since its start; `None` if it never was.
+    /// Time from the load's start until it was settled; `None` if it never was.
     pub settled: Option<Duration>,
     pub(crate) completions: Completions,
 }
 
 impl Measurement {
-    pub(crate) fn of(settings: &Settings, reports: Vec<Report>) -> Self {
+    pub(crate) fn of(settings: &LoadSettings, reports: Vec<ThreadReport>) -> Self {
         let mut reports = reports.into_iter();
         let mut all = Self {
             settings: settings.clone(),
@@ -106,7 +106,7 @@ impl Measurement {
         self.completions.steady(self.window()?, self.settings.round)
     }
 
-    /// As a load on the way to a server's limits.
+    /// Returns the result as a step of the search for a server's limits.
     ///
     /// # Errors
     /// If there was no steady state.
@@ -138,13 +138,15 @@ impl Measurement {
 
     /// Handshakes that reached the server, as far as the client can tell.
     pub fn handshakes(&self) -> u64 {
-        let failures = self.failures.iter();
-        let reached = failures.filter(|(failure, _)| failure.has_reached_the_server());
+        let reached = self
+            .failures
+            .iter()
+            .filter(|(failure, _)| failure.has_reached_the_server());
         let reached: u64 = reached.map(|(_, count)| count).sum();
         self.load.totals.transactions + reached + self.load.cut_off
     }
 
-    /// What limited the steady state.
+    /// Limit of the steady state.
     pub fn limit(&self) -> LoadLimit {
         let Ok(window) = self.window() else {
             return LoadLimit::Unknown;
@@ -159,7 +161,7 @@ impl Measurement {
         }
     }
 
-    /// As it is kept, with everything that the server was. What is known of the server beside its answers is left out.
+    /// Returns the load for the record, with the description of the server.
     pub fn record(self, server: BTreeMap<String, String>) -> ServerLoad {
         let (steady, limit) = (self.steady(), self.limit());
         ServerLoad {
@@ -172,7 +174,7 @@ impl Measurement {
     }
 }
 
-/// What speaks TLS: `openssl 3.5.4`.
+/// Library that speaks TLS: `openssl 3.5.4`.
 fn client() -> String {
     let version = openssl::version::version();
     let mut words = version.split(' ');
@@ -191,7 +193,7 @@ mod tests {
 
     #[test]
     fn only_the_steady_state_says_whether_the_client_was_the_limit() {
-        let settings = Settings::new(Load::single(), Duration::from_secs(4));
+        let settings = LoadSettings::new(Load::single(), Duration::from_secs(4));
         let limit = |settled, elapsed| {
             let mut measured = Measurement::of(&settings, Vec::new());
             measured.busiest = [1000, 950, 930, 100].map(Duration::from_millis).into();

@@ -10,7 +10,7 @@ use crate::key_exchange::TlsVersion;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
 pub struct CipherSuite(pub &'static str);
 
-/// What a suite says of the key exchange.
+/// Key exchange of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuiteExchange {
     /// Nothing: the group is negotiated apart (RFC 8446 §4.1.1).
@@ -25,19 +25,6 @@ pub enum SuiteExchange {
     Other,
 }
 
-/// How the server proves who it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SuiteAuthentication {
-    /// With whatever the certificate has (RFC 8446 §4.1.1).
-    Apart,
-    /// With an RSA certificate.
-    Rsa,
-    /// With an ECDSA certificate, or an EdDSA one (RFC 8422 §5.3).
-    Ecdsa,
-    /// Not at all, by a common secret, or with what no server has any more.
-    Other,
-}
-
 impl CipherSuite {
     /// The version that the suite belongs to: with TLS 1.3 key exchange and certificate are no part of it.
     pub fn version(self) -> TlsVersion {
@@ -47,13 +34,12 @@ impl CipherSuite {
         }
     }
 
-    /// What stands before the cipher.
     fn means(self) -> Option<&'static str> {
         let (means, _) = self.0.split_once("_WITH_")?;
         Some(means.trim_start_matches("TLS_"))
     }
 
-    /// How the secret is agreed on.
+    /// Returns the key exchange.
     pub fn exchange(self) -> SuiteExchange {
         let Some(means) = self.means() else {
             return SuiteExchange::Apart;
@@ -66,16 +52,6 @@ impl CipherSuite {
             "DHE" => SuiteExchange::Dhe,
             "ECDHE" => SuiteExchange::Ecdhe,
             _ => SuiteExchange::Other,
-        }
-    }
-
-    /// How the server proves who it is.
-    pub fn authentication(self) -> SuiteAuthentication {
-        match self.means() {
-            None => SuiteAuthentication::Apart,
-            Some("RSA" | "DHE_RSA" | "ECDHE_RSA") => SuiteAuthentication::Rsa,
-            Some("ECDHE_ECDSA") => SuiteAuthentication::Ecdsa,
-            Some(_) => SuiteAuthentication::Other,
         }
     }
 }
@@ -135,28 +111,6 @@ mod tests {
         ] {
             let suite = CipherSuite(name);
             assert_eq!((suite.exchange(), suite.version()), (exchange, version));
-        }
-        for (name, by) in [
-            ("TLS_AES_128_GCM_SHA256", SuiteAuthentication::Apart),
-            ("TLS_RSA_WITH_AES_256_GCM_SHA384", SuiteAuthentication::Rsa),
-            ("TLS_DHE_RSA_WITH_AES_128_CCM", SuiteAuthentication::Rsa),
-            (
-                "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
-                SuiteAuthentication::Ecdsa,
-            ),
-            (
-                "TLS_ECDH_anon_WITH_AES_128_CBC_SHA",
-                SuiteAuthentication::Other,
-            ),
-            (
-                "TLS_RSA_PSK_WITH_AES_128_GCM_SHA256",
-                SuiteAuthentication::Other,
-            ),
-        ] {
-            let suite = CipherSuite(name);
-            assert_eq!(suite.authentication(), by, "{name}");
-            let known = by != SuiteAuthentication::Other;
-            assert_eq!(suite.exchange() != SuiteExchange::Other, known, "{name}");
         }
     }
 

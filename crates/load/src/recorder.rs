@@ -1,4 +1,4 @@
-//! What one thread keeps of its transactions.
+//! Record of one thread's transactions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use crate::steady::Completions;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientSecond {
-    /// Which, from 0.
+    /// Number of the second, from 0.
     pub number: u64,
-    /// What was counted in it.
+    /// Counts of the second.
     pub second: Second,
     /// Milliseconds of it in which transactions succeeded, and how many did.
     pub ends: Vec<(u16, u32)>,
     /// Sums up to its end.
     pub totals: Totals,
-    /// In which the busiest of the client's threads did not wait.
+    /// Time in which the busiest of the client's threads did not wait.
     pub busiest_ns: u64,
     /// Processor time of the client's threads.
     pub processor_ns: u64,
@@ -33,7 +33,7 @@ pub struct ClientSecond {
 }
 
 impl ClientSecond {
-    /// The same second of another thread.
+    /// Adds the same second of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         self.second.add(&other.second);
         self.ends.extend(&other.ends);
@@ -48,7 +48,7 @@ impl ClientSecond {
 /// Counts of the second under way, and all the seconds before.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// Those that are over.
+    /// Finished seconds.
     pub(crate) seconds: Vec<ClientSecond>,
     pub(crate) failures: BTreeMap<Failure, u64>,
     completions: Completions,
@@ -58,14 +58,14 @@ pub(crate) struct Recorder {
     now: ClientSecond,
     /// Since the last publication.
     pub(crate) recent: Recent,
-    /// How many of the seconds were told, if anybody wants them.
+    /// Number of seconds that were reported, if anybody wants them.
     told: Option<usize>,
 }
 
-/// What a thread tells those who watch.
+/// State of a thread for observers.
 #[derive(Debug)]
 pub(crate) struct Recent {
-    /// When this was told.
+    /// Time of this report.
     pub(crate) until: Timestamp,
     pub(crate) transactions: u64,
     pub(crate) failed: u64,
@@ -149,7 +149,6 @@ impl Recorder {
         second.processor_ns += nanoseconds(processor);
     }
 
-    /// One that brought so many bytes.
     pub(crate) fn succeeded(&mut self, transaction: &Transaction, bytes: u64) {
         self.roll(transaction.ended());
         let phases = [

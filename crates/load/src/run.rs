@@ -11,24 +11,24 @@ use keymark_bench::{Clock, Timestamp};
 use keymark_stats::PerSecond;
 
 use crate::descriptors::make_room;
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::measurement::Measurement;
 use crate::recorder::{ClientSecond, Recent};
-use crate::settings::Settings;
+use crate::settings::LoadSettings;
 use crate::several::ClientLine;
 use crate::target::Asked;
-use crate::worker::{Job, Report, Share, Worker};
+use crate::worker::{LoadJob, Share, ThreadReport, Worker};
 
-/// Who watches is told this often at most.
+/// Shortest time between two reports to the observer.
 const TELL: Duration = Duration::from_millis(250);
-/// How long the calling thread sleeps between looks at the others.
+/// Sleep of the calling thread between two looks at the others.
 const LOOK: Duration = Duration::from_millis(10);
 /// Threads begin together, once all are there.
 const LEAD: Duration = Duration::from_millis(5);
 
-/// How far a load is.
+/// State of a load under way.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct LoadProgress {
     /// Time since its start.
     pub elapsed: Duration,
     /// Time until its end.
@@ -39,16 +39,16 @@ pub struct Progress {
     pub failed: u64,
     /// Transactions a second since the last time this was told.
     pub rate: PerSecond,
-    /// What 99 % of the transactions so far did not exceed; `None` of nothing.
+    /// 99th percentile of the durations so far; `None` without any.
     pub p99: Option<Duration>,
 }
 
 /// Told how a load goes, at most four times a second, by the thread that called [`run`].
 pub trait Observer {
-    /// How far it is.
-    fn progress(&mut self, progress: &Progress);
+    /// Receives the state of the load.
+    fn progress(&mut self, progress: &LoadProgress);
 
-    /// Who wants a line of each second, when it is over on all threads: it costs them a copy.
+    /// Receiver of a line for each second that is over on all threads, which costs them a copy.
     fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
         None
     }
@@ -56,7 +56,7 @@ pub trait Observer {
 
 /// Nobody watches.
 impl Observer for () {
-    fn progress(&mut self, _: &Progress) {}
+    fn progress(&mut self, _: &LoadProgress) {}
 }
 
 /// Drives a load against a server or a service, on threads of its own, until its time is over or it is stopped: set by anybody, `stop`
@@ -68,16 +68,16 @@ impl Observer for () {
 /// themselves. A server that cannot be reached is no error, but so many failures.
 pub fn run<'a>(
     asked: impl Into<Asked<'a>>,
-    settings: &Settings,
+    settings: &LoadSettings,
     (clock, stopped): (&dyn Clock, &AtomicBool),
     observer: &mut dyn Observer,
-) -> Result<Measurement, Error> {
+) -> Result<Measurement, LoadError> {
     settings.check()?;
     let threads = settings.threads.get();
     make_room(settings.connections(), threads)?;
     // The load is stopped by whoever asks for it, or by one of its threads that cannot go on.
     let stop = AtomicBool::new(false);
-    let job = Job {
+    let job = LoadJob {
         asked: asked.into(),
         settings,
         tells_seconds: observer.lines().is_some(),
@@ -90,7 +90,7 @@ pub fn run<'a>(
         .iter()
         .zip(0..)
         .map(|(published, thread)| Worker::new(job, Share { thread, threads }, published));
-    let workers = workers.collect::<Result<Vec<_>, Error>>()?;
+    let workers = workers.collect::<Result<Vec<_>, LoadError>>()?;
     let reports = thread::scope(|scope| {
         let work = |worker: Worker<'_>| worker.run();
         let start = |worker| scope.spawn(move || work(worker));
@@ -101,19 +101,21 @@ pub fn run<'a>(
     Ok(Measurement::of(settings, reports))
 }
 
-fn join(handles: Vec<ScopedJoinHandle<'_, Result<Report, Error>>>) -> Result<Vec<Report>, Error> {
+fn join(
+    handles: Vec<ScopedJoinHandle<'_, Result<ThreadReport, LoadError>>>,
+) -> Result<Vec<ThreadReport>, LoadError> {
     let joined = handles.into_iter().map(ScopedJoinHandle::join);
     let joined: Vec<_> = joined.collect();
-    let reports = joined.into_iter();
-    reports
-        .map(|report| report.map_err(|_| Error::Panicked)?)
+    joined
+        .into_iter()
+        .map(|report| report.map_err(|_| LoadError::Panicked)?)
         .collect()
 }
 
-/// Until all threads are done.
+/// Reports to the observer until all threads are done.
 fn watch(
-    handles: &[ScopedJoinHandle<'_, Result<Report, Error>>],
-    job: &Job<'_>,
+    handles: &[ScopedJoinHandle<'_, Result<ThreadReport, LoadError>>],
+    job: &LoadJob<'_>,
     published: &[Mutex<Recent>],
     (stopped, observer): (&AtomicBool, &mut dyn Observer),
 ) {
@@ -160,7 +162,7 @@ impl Over {
         }
     }
 
-    /// Those that so many threads have told.
+    /// Reports the seconds that this number of threads has finished.
     fn tell(&mut self, threads: usize, observer: &mut dyn Observer) {
         while let Some(first) = self.0.first_entry()
             && first.get().0 >= threads
@@ -173,15 +175,15 @@ impl Over {
     }
 }
 
-/// When who watches was told last, until when the threads had counted then, and how much.
+/// Last report to the observer: its time, the time until when threads had counted, and the number of transactions.
 struct LastTold(Timestamp, Timestamp, u64);
 
 fn progress_since(
-    job: &Job<'_>,
+    job: &LoadJob<'_>,
     published: &[Mutex<Recent>],
     now: Timestamp,
     before: LastTold,
-) -> (Progress, LastTold) {
+) -> (LoadProgress, LastTold) {
     let mut all = Recent::default();
     for recent in published {
         let recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,7 +199,7 @@ fn progress_since(
     let since = all.until.since(before.1).as_secs_f64();
     let rate = (all.transactions - before.2) as f64 / since.max(f64::EPSILON);
     let told = LastTold(now, all.until.max(before.1), all.transactions);
-    let progress = Progress {
+    let progress = LoadProgress {
         elapsed,
         left: job.settings.duration.saturating_sub(elapsed),
         transactions: all.transactions,

@@ -6,7 +6,7 @@ use keymark_bench::Transaction;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// So many transactions of all, each as likely as any other: each draws a number, and the smallest are kept (bottom-k,
+/// Sample of transactions, each as likely as any other: each draws a number, and the smallest are kept (bottom-k,
 /// Cohen & Kaplan 2007), so that the samples of several threads can be put together.
 #[derive(Debug)]
 pub(crate) struct Reservoir {
@@ -49,10 +49,13 @@ impl Reservoir {
         other.kept.into_iter().for_each(|drawn| self.keep(drawn));
     }
 
-    /// What was kept, by its end.
+    /// Returns the kept transactions, by their ends.
     pub(crate) fn transactions(self) -> Vec<Transaction> {
-        let kept = self.kept.into_iter();
-        let mut all: Vec<_> = kept.map(|(_, transaction)| transaction).collect();
+        let mut all: Vec<_> = self
+            .kept
+            .into_iter()
+            .map(|(_, transaction)| transaction)
+            .collect();
         all.sort_by_key(Transaction::ended);
         all
     }

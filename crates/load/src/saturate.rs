@@ -8,7 +8,7 @@ use keymark_bench::{Saturation, Tried, TriedDemand};
 
 /// A gain of less than this is none: rates of one load differ as much by chance.
 const GAIN: f64 = 1.03;
-/// After so many steps without a gain there will be none.
+/// Steps without a gain that end the search.
 const PATIENCE: u32 = 2;
 /// Neighbours closer than this are the same load.
 const NEAR: f64 = 1.25;
@@ -20,7 +20,7 @@ const KNEE: f64 = 0.95;
 #[derive(Debug)]
 struct UsersSearch {
     most: u32,
-    /// By users.
+    /// Tried loads by users.
     seen: Vec<(u32, Tried)>,
 }
 
@@ -87,8 +87,10 @@ impl UsersSearch {
         // Of equals, the fewer users.
         let (users, best) = self.seen.iter().rev().max_by(by_rate)?;
         let rate = counted(best);
-        let mut enough = self.seen.iter();
-        let (knee, _) = enough.find(|(_, seen)| counted(seen) >= KNEE * rate)?;
+        let (knee, _) = self
+            .seen
+            .iter()
+            .find(|(_, seen)| counted(seen) >= KNEE * rate)?;
         (rate > 0.0).then_some(Best {
             users: *users,
             rate,
@@ -126,7 +128,7 @@ struct RateSearch {
     limit: Duration,
     holds: Option<f64>,
     fails: Option<f64>,
-    /// It has failed once, which something else on the machine may have done.
+    /// The rate failed once, which something else on the machine may have caused.
     doubted: Option<f64>,
 }
 

@@ -10,22 +10,22 @@ use crate::failure::Expectation;
 /// whole answer, which is checked when the client has nothing else to do: no transaction waits for that.
 #[derive(Clone)]
 pub struct Service {
-    /// Where it listens.
+    /// Address at which it listens.
     pub address: SocketAddr,
     /// The request's `Host`.
     pub host: String,
     /// The request's path, with its leading slash.
     pub path: String,
-    /// What the body of a request is (RFC 9110 §8.3).
+    /// Content type of a request (RFC 9110 §8.3).
     pub content_type: &'static str,
-    /// What else the head of a request has.
+    /// Further headers of a request.
     pub headers: Vec<(&'static str, String)>,
     /// Makes the bodies, and checks the answers.
     pub exchange: Arc<dyn Exchange>,
 }
 
 impl Service {
-    /// One on this machine whose port is not known yet, asked without other headers.
+    /// Service on this machine whose port is not yet known, requested without other headers.
     pub fn post(path: &str, content_type: &'static str, exchange: Arc<dyn Exchange>) -> Self {
         Self {
             address: ([127, 0, 0, 1], 0).into(),
@@ -44,12 +44,12 @@ impl Debug for Service {
     }
 }
 
-/// What is asked, and what an answer has to be.
+/// Requests to a service, and the check of its answers.
 pub trait Exchange: Send + Sync {
     /// The body of the request with that number, drawn anew for each: it asks for what no other one asks for.
     fn body(&self, number: u64) -> Vec<u8>;
 
-    /// Whether that is the answer to it.
+    /// Checks an answer to the request with that number.
     ///
     /// # Errors
     /// What is not as expected.

@@ -1,53 +1,53 @@
-//! How a load is driven, apart from the server.
+//! Settings of a load, apart from the server.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use keymark_bench::{Load, Pacing};
 
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::tls::Weak;
 
-/// A load's settings; [`Settings::new`] has sensible ones.
+/// A load's settings; [`LoadSettings::new`] has sensible ones.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Who asks: users in a closed loop, or arrivals in an open one.
+pub struct LoadSettings {
+    /// Users in a closed loop, or arrivals in an open one.
     pub load: Load,
-    /// So many connections at most are open at once for arrivals; what is due then waits, and its wait counts.
+    /// Limit of connections at once for arrivals; later ones wait, and their wait counts.
     pub most_in_flight: NonZeroU32,
-    /// In which users come one after the other; arrivals are not concerned.
+    /// Time in which users come one after the other; it does not concern arrivals.
     pub ramp: Duration,
-    /// How long transactions begin; what is then under way is cut off and counts neither way.
+    /// Time in which transactions begin; those under way at its end are cut off and count neither way.
     pub duration: Duration,
-    /// Before this the load is not settled, whatever its transactions: servers make their first connections and allocations.
+    /// Shortest time until the load is settled: servers make their first connections and allocations.
     pub warm_up: Duration,
-    /// Which of the loads of its case it is.
+    /// Number of the load among those of its case, from 0.
     pub round: u32,
-    /// When a transaction is given up.
+    /// Limits of a transaction.
     pub timeouts: Timeouts,
     /// Threads of the client, at most one a core that it may use.
     pub threads: NonZeroU32,
-    /// For pauses, arrivals and the sample of transactions.
+    /// Seed of pauses, arrivals and the sample of transactions.
     pub seed: u64,
-    /// So many transactions at most are kept whole.
+    /// Limit of transactions that are kept whole.
     pub sample: usize,
-    /// Whether keys below 2048 bits are accepted.
+    /// Acceptance of keys below 2048 bits.
     pub weak: Weak,
 }
 
-/// When a transaction is given up. They are looked at every ten milliseconds.
+/// Limits of a transaction, checked every ten milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For the TCP connection.
+    /// Limit of the TCP connection.
     pub connect: Duration,
-    /// For the handshake, from the connection on.
+    /// Limit of the handshake, from the connection on.
     pub handshake: Duration,
-    /// For the transaction, from its start on.
+    /// Limit of the transaction, from its start on.
     pub whole: Duration,
 }
 
 impl Timeouts {
-    /// For one transaction with a server that has nothing else to do: half a minute in all.
+    /// Limits of one transaction with an idle server: half a minute in all.
     pub const ALONE: Self = Self {
         connect: Duration::from_secs(10),
         handshake: Duration::from_secs(20),
@@ -67,7 +67,7 @@ impl Default for Timeouts {
     }
 }
 
-impl Settings {
+impl LoadSettings {
     /// Connections that an open loop may have at once.
     pub const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 
@@ -96,13 +96,13 @@ impl Settings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), LoadError> {
         if self.duration.is_zero() {
-            return Err(Error::Settings("a load needs a duration"));
+            return Err(LoadError::Settings("a load needs a duration"));
         }
         let rate = self.load.pacing.rate();
         if rate.is_some_and(|rate| rate.per_second() < 1e-3) {
-            return Err(Error::Settings(
+            return Err(LoadError::Settings(
                 "arrivals need a rate between one in 1000 seconds and 1,000,000,000 a second",
             ));
         }

@@ -1,6 +1,6 @@
-//! One load from clients on several machines. Each tells every second as soon as it is over, as a line of JSON; whoever
-//! distributes them notes from whom and when each line came. Put together, histograms are added (never percentiles), and
-//! steady is what all clients load.
+//! Load from clients on several machines. Each reports every second as soon as it is over, as a line of JSON; the
+//! distributor notes from whom and when each line came. Histograms are added (never percentiles), and the steady
+//! state is that of all clients.
 //!
 //! **Clocks** are not compared: a client's load began when its line on second n came, less n + 1 seconds, at the latest. The
 //! earliest of these is taken, since a line may be late and never early.
@@ -15,16 +15,16 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::measurement::Measurement;
 use crate::recorder::ClientSecond;
-use crate::settings::Settings;
+use crate::settings::LoadSettings;
 
-/// What a client says when its load is over.
+/// Last report of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientEnd {
-    /// From its start to the cut-off.
+    /// Time from its start to the cut-off.
     pub elapsed_ns: u64,
     /// Transactions that were under way then.
     pub cut_off: u64,
@@ -66,10 +66,10 @@ struct Received {
     told: ClientLine,
 }
 
-/// What one of several clients has told.
+/// Reports of one of several clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Client {
-    /// When its load began, on the clock of whoever distributes it, and after the first one's.
+    /// Start of its load, on the distributor's clock and after the first client's start.
     began_ns: Option<u64>,
     offset: Duration,
     seconds: Vec<ClientSecond>,
@@ -78,7 +78,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// What is to be known of it, if it did not load to the end.
+    /// Returns why it did not load to the end, if it did not.
     fn says(&self) -> Option<String> {
         let without_end = self.end.is_none().then_some("reported no end");
         let why = self.lost.as_deref().or(without_end)?;
@@ -90,16 +90,17 @@ impl Client {
 /// The clients of a load, by name.
 pub type Clients = BTreeMap<String, Client>;
 
-/// What was received of several clients, a line each.
+/// Reads the reports of several clients, one per line.
 ///
 /// # Errors
 /// When a line cannot be read or says anything else, or no client has told a second.
-pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
+pub fn clients(lines: impl BufRead) -> Result<Clients, LoadError> {
     let mut clients = Clients::new();
     for (number, line) in (1..).zip(lines.lines()) {
-        let line = line.map_err(|error| Error::system("reading what clients told", error))?;
+        let line = line.map_err(|error| LoadError::system("reading what clients told", error))?;
         let received = serde_json::from_str(&line);
-        let received: Received = received.map_err(|error| Error::ClientLine { number, error })?;
+        let received: Received =
+            received.map_err(|error| LoadError::ClientLine { number, error })?;
         let client = clients.entry(received.client).or_default();
         match received.told {
             ClientLine::Second(second) if second.number == client.seconds.len() as u64 => {
@@ -114,12 +115,12 @@ pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
         }
     }
     let began = clients.values().filter_map(|client| client.began_ns);
-    let first = began.min().ok_or(Error::NoClient)?;
+    let first = began.min().ok_or(LoadError::NoClient)?;
     for client in clients.values_mut() {
         client.offset = Duration::from_nanos(client.began_ns.unwrap_or(first) - first);
     }
     if clients.values().any(|client| client.offset > DAY) {
-        return Err(Error::Apart);
+        return Err(LoadError::Apart);
     }
     Ok(clients)
 }
@@ -130,7 +131,7 @@ const SECOND: u64 = 1_000_000_000;
 /// The load of several clients as one.
 pub fn joined(
     clients: &Clients,
-    settings: &Settings,
+    settings: &LoadSettings,
     server: BTreeMap<String, String>,
 ) -> ServerLoad {
     let mut all = Measurement::of(settings, Vec::new());
@@ -159,8 +160,9 @@ pub fn joined(
     all.load.sample = sample(clients, settings, all.load.totals.transactions);
     let elapsed_ns = all.load.elapsed_ns;
     all.load.elapsed_ns = steady_end.min(elapsed_ns);
-    let says = clients.iter();
-    let says = says.map(|(name, client)| (name.clone(), client.says()));
+    let says = clients
+        .iter()
+        .map(|(name, client)| (name.clone(), client.says()));
     ServerLoad {
         elapsed_ns,
         clients: says.collect(),
@@ -168,8 +170,8 @@ pub fn joined(
     }
 }
 
-/// Of each client's sample as much as it did of all.
-fn sample(clients: &Clients, settings: &Settings, all: u64) -> Vec<Transaction> {
+/// Samples each client in proportion to its transactions.
+fn sample(clients: &Clients, settings: &LoadSettings, all: u64) -> Vec<Transaction> {
     let mut numbers = ChaCha8Rng::seed_from_u64(settings.seed);
     let mut sample = Vec::new();
     for client in clients.values() {

@@ -24,8 +24,8 @@ const BIN: Duration = Duration::from_millis(1);
 /// The window is cut into so many batches at most.
 const BATCHES: u64 = 20;
 
-/// What counts ends with the first transaction that ends so many mean times before the window does: by Wald's identity the
-/// time to it is without bias, as that to the last one in the window is not (Feller 1971, XI.3).
+/// Transactions at the end of a window that do not count, in mean times: by Wald's identity the time to the first one
+/// of them is without bias, as that to the last one in the window is not (Feller 1971, XI.3).
 const RESERVE: u64 = 3;
 
 /// Completed transactions by when they ended.
@@ -35,7 +35,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// So many that ended then, since the load's start.
+    /// Number of transactions that ended at a time since the load's start.
     pub(crate) fn push(&mut self, end: Duration, count: u32) {
         let index = bin(end);
         if self.bins.len() <= index {
@@ -44,7 +44,7 @@ impl Completions {
         self.bins[index] += count;
     }
 
-    /// Those of one second: milliseconds of it, and how many ended then.
+    /// Counts of one second: milliseconds of it, and the number that ended then.
     pub(crate) fn of_second(&self, number: u64) -> Vec<(u16, u32)> {
         let (from, to) = (number * 1000, (number + 1) * 1000);
         let bins = self.bins.iter().copied().take(to as usize);
@@ -52,7 +52,7 @@ impl Completions {
         counted.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// What ended in a window, in batches.
+    /// Computes the steady state of a window, in batches.
     ///
     /// # Errors
     /// If fewer than two did: that would be a rate without a doubt.
@@ -107,14 +107,14 @@ const fn bin(time: Duration) -> usize {
 /// The time that counts, since the load's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// From here on,
+    /// Start of a window,
     pub(crate) begin: Duration,
     /// and to here.
     pub(crate) end: Duration,
 }
 
 impl Span {
-    /// What is left between two times.
+    /// Creates the window between two times.
     ///
     /// # Errors
     ///
@@ -148,15 +148,15 @@ pub enum NoSteadyState {
          longer"
     )]
     TooShort {
-        /// When the steady state begins.
+        /// Start of the steady state.
         settled: Duration,
-        /// When the load ends.
+        /// End of the load.
         cut_off: Duration,
     },
     /// Some users never had a transaction, so that the load was never whole.
     #[error("not every user had a transaction before the load ended; make it longer")]
     NeverSettled,
-    /// What ended, ended at once.
+    /// Transactions ended at once.
     #[error("only one transaction succeeded after the load had settled; make it longer")]
     TooFew,
     /// Nothing succeeded in the window.

@@ -8,7 +8,7 @@ use keymark_bench::Algorithm;
 use crate::key_exchange::{KeyExchange, TlsVersion};
 use crate::service::Service;
 
-/// What a load asks.
+/// Target or service of a load.
 #[derive(Debug, Clone, Copy, derive_more::From)]
 pub enum Asked<'a> {
     /// A TLS server, for a handshake and a file.
@@ -20,17 +20,17 @@ pub enum Asked<'a> {
 /// A server and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Where it listens.
+    /// Address at which it listens.
     pub address: SocketAddr,
     /// The name in the handshake (RFC 6066 §3) and in the request's `Host`.
     pub server_name: String,
     /// The request's path, with its leading slash.
     pub path: String,
-    /// What a transaction must be in order to count.
+    /// Expectations of each transaction.
     pub expected: Expected,
 }
 
-/// What every handshake and answer must be: all else is a failure, of a class of its own.
+/// Expectations of every handshake and answer: all else is a failure, of a class of its own.
 ///
 /// That the handshake was a full one is always expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +45,50 @@ pub struct Expected {
     pub body: Option<u64>,
 }
 
-/// What the server's own certificate must be.
+/// Versions, key exchanges and signatures that a client offers a server to choose from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientOffer {
+    /// The only version; none stands for all that OpenSSL has.
+    pub version: Option<TlsVersion>,
+    /// The only key exchange; none stands for all that OpenSSL has.
+    pub key_exchange: Option<KeyExchange>,
+    /// The certificates that are accepted.
+    pub certificate: Certificate,
+}
+
+impl ClientOffer {
+    /// Every version and key exchange, with these certificates.
+    pub const fn of_certificates(certificate: Certificate) -> Self {
+        Self {
+            version: None,
+            key_exchange: None,
+            certificate,
+        }
+    }
+}
+
+impl From<&Expected> for ClientOffer {
+    fn from(expected: &Expected) -> Self {
+        Self {
+            version: Some(expected.version),
+            key_exchange: Some(expected.key_exchange),
+            certificate: expected.certificate,
+        }
+    }
+}
+
+/// Expectation of the server's own certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certificate {
-    /// This very one.
+    /// The certificate with this fingerprint.
     Pinned(Fingerprint),
-    /// One with a key of this algorithm. Only its signatures are offered, so that of two certificates the server
-    /// sends this one.
+    /// A certificate with a key of this algorithm. Only its signatures are offered, so that of two certificates the
+    /// server sends this one.
     Key(Algorithm),
+    /// Any with an RSA key: only RSA signatures are offered.
+    Rsa,
+    /// Any with a key on a curve: only ECDSA and EdDSA are offered.
+    Curve,
     /// Any: what was seen stands in the result.
     Any,
 }
@@ -64,7 +100,7 @@ pub enum Certificate {
 pub struct Fingerprint(pub [u8; 32]);
 
 impl Fingerprint {
-    /// That of a certificate in DER.
+    /// Computes the fingerprint of a certificate in DER.
     pub fn of(der: &[u8]) -> Self {
         Self(openssl::sha::sha256(der))
     }

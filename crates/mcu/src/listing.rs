@@ -1,25 +1,25 @@
-//! What each instruction of a stretch of code took.
+//! Cycles of each instruction of a stretch of code.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::machine::Machine;
+use crate::machine::SimulatedMachine;
 use crate::microcontroller::Microcontroller;
 use crate::timing::{Pipeline, Retired, Stall, Timing};
 
 /// Bytes of code that are looked at: no function is longer, whatever a file says.
 const MOST_BYTES: u32 = 1 << 20;
 
-/// What an instruction took, all its executions together.
+/// Cycles of an instruction over all its executions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Line {
-    /// How often it was executed.
+pub struct InstructionCost {
+    /// Number of executions.
     pub count: u64,
     /// Cycles, with what it waited.
     pub cycles: u64,
-    /// Of these what was waited. A branch has the refill behind it, its target the wait for flash.
+    /// Waits among the cycles. A branch has the refill behind it, its target the wait for flash.
     pub waits: BTreeMap<Stall, u64>,
 }
 
@@ -28,13 +28,17 @@ pub struct Line {
 pub struct Listing {
     timing: Pipeline,
     range: Range<u32>,
-    lines: BTreeMap<u32, Line>,
+    lines: BTreeMap<u32, InstructionCost>,
 }
 
 impl Listing {
-    /// Of that code on that part, with a machine that was not run before, whose instructions there are made blocks of
-    /// their own.
-    pub fn new(mcu: &Microcontroller, range: Range<u32>, machine: Machine) -> (Self, Machine) {
+    /// Prepares a listing of that code on that part, with a machine that was not run before. Each of its instructions
+    /// becomes a block of its own.
+    pub fn new(
+        mcu: &Microcontroller,
+        range: Range<u32>,
+        machine: SimulatedMachine,
+    ) -> (Self, SimulatedMachine) {
         let range = range.start..range.end.min(range.start.saturating_add(MOST_BYTES));
         let machine = machine.with_boundaries(range.clone().step_by(2).chain([range.end]));
         let listing = Self {
@@ -46,7 +50,7 @@ impl Listing {
     }
 
     /// The instructions that were executed, by their addresses.
-    pub const fn lines(&self) -> &BTreeMap<u32, Line> {
+    pub const fn lines(&self) -> &BTreeMap<u32, InstructionCost> {
         &self.lines
     }
 }

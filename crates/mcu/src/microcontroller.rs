@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
 use crate::instruction::Architecture;
-use crate::machine::{Layout, Machine, Stub};
+use crate::machine::{Layout, SimulatedMachine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 
 /// The only version of the format so far.
@@ -17,11 +17,11 @@ const SCHEMA: u32 = 1;
 /// Parts that come with keymark: a file each, beside a README.
 static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/mcu");
 
-fn shipped() -> impl Iterator<Item = Result<File, MicrocontrollerError>> {
+fn shipped() -> impl Iterator<Item = Result<PartFile, MicrocontrollerError>> {
     let files = SHIPPED.files();
     let parts = files.filter(|file| file.path().extension() == Some("toml".as_ref()));
     let texts = parts.filter_map(include_dir::File::contents_utf8);
-    texts.map(|text| File::parse(text, "that comes with keymark"))
+    texts.map(|text| PartFile::parse(text, "that comes with keymark"))
 }
 
 /// The core of a part.
@@ -41,7 +41,8 @@ pub enum Core {
 }
 
 impl Core {
-    /// What its CPUID register reads as (DDI 0403E, B3.2.3): part number C60, C23 or C24, of the first revision.
+    /// Returns the value of its CPUID register (DDI 0403E, B3.2.3): part number C60, C23 or C24, of the first
+    /// revision.
     pub const fn cpuid(self) -> u32 {
         match self {
             Self::CortexM0Plus => 0x410c_c600,
@@ -79,7 +80,7 @@ impl Megahertz {
         Self(1)
     }
 
-    /// How long so many cycles take.
+    /// Returns the time of these cycles.
     pub fn seconds(self, cycles: u64) -> Seconds {
         Seconds(cycles as f64 / (f64::from(self.0) * 1e6))
     }
@@ -94,7 +95,7 @@ impl fmt::Display for Megahertz {
 /// A part at one clock frequency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Microcontroller {
-    /// What it is called, with `@` and the frequency where that is not the part's usual one.
+    /// Name, with `@` and the frequency where that is not the part's usual one.
     pub name: String,
     /// Parts that are the same to the model.
     pub also: Vec<String>,
@@ -106,7 +107,7 @@ pub struct Microcontroller {
     pub timing: CoreTiming,
     /// Cycles become time by it, and the wait states of flash hang on it.
     pub clock: Megahertz,
-    /// Where flash and RAM lie, and how large they are.
+    /// Addresses and sizes of flash and RAM.
     pub layout: Layout,
     /// Bits of a priority; all that the core can have, where that is not known.
     pub priority_bits: Option<u8>,
@@ -114,9 +115,9 @@ pub struct Microcontroller {
     pub registers: Vec<Stub>,
     /// Flash at that frequency.
     pub flash: FlashTiming,
-    /// Where the figures stand.
+    /// Documents with the figures.
     pub sources: Vec<String>,
-    /// What no document says.
+    /// Assumptions that no document confirms.
     pub assumed: Vec<String>,
 }
 
@@ -128,7 +129,7 @@ pub enum MicrocontrollerError {
     Malformed {
         /// File or name.
         name: String,
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
     /// No such part.
@@ -137,9 +138,9 @@ pub enum MicrocontrollerError {
          path of a .toml file"
     )]
     Unknown {
-        /// What was asked for.
+        /// Name as given.
         wanted: String,
-        /// What there is.
+        /// Known names.
         known: String,
     },
     /// A clock that the part does not allow.
@@ -147,7 +148,7 @@ pub enum MicrocontrollerError {
     Clock {
         /// The part.
         name: String,
-        /// What was asked for.
+        /// Clock as given.
         wanted: String,
         /// The slowest.
         least: Megahertz,
@@ -158,14 +159,14 @@ pub enum MicrocontrollerError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
+struct PartFile {
     schema: u32,
     name: String,
     #[serde(default)]
     also: Vec<String>,
     product: String,
     core: Core,
-    /// Of MUL: one, but for a Cortex-M0+ with the small multiplier.
+    /// Cycles of MUL: one, but for a Cortex-M0+ with the small multiplier.
     multiply_cycles: Option<u8>,
     clock_mhz: Megahertz,
     /// The slowest that it can be set to; 1 MHz where nothing is said.
@@ -210,7 +211,7 @@ struct Wait {
 /// The most flash and RAM that a part may be said to have.
 const MOST_KIB: u32 = 16 * 1024;
 
-impl File {
+impl PartFile {
     fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
         let malformed = |reason: String| MicrocontrollerError::Malformed {
             name: name.to_owned(),
@@ -275,7 +276,7 @@ impl File {
         }
     }
 
-    /// It keeps the name by which it was asked for.
+    /// Finds a part, which keeps the name by which it was asked for.
     fn find(name: &str) -> Result<Self, MicrocontrollerError> {
         let mut known = Vec::new();
         for file in shipped() {
@@ -295,7 +296,7 @@ impl File {
         })
     }
 
-    /// In bytes; `parse` has seen to it that they can be counted.
+    /// Returns the size in bytes; `parse` has checked that it can be counted.
     fn flash_size(&self) -> u32 {
         self.flash_kib.unwrap_or_default() * 1024
     }
@@ -378,17 +379,17 @@ impl Microcontroller {
     /// The parts that come with keymark, each at its usual frequency.
     pub fn shipped() -> Result<Vec<Self>, MicrocontrollerError> {
         shipped()
-            .map(|file| file.and_then(File::at_usual_clock))
+            .map(|file| file.and_then(PartFile::at_usual_clock))
             .collect()
     }
 
     /// A part as in `data/mcu`, at its usual frequency; errors call it `name`.
     pub fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
-        File::parse(text, name).and_then(File::at_usual_clock)
+        PartFile::parse(text, name).and_then(PartFile::at_usual_clock)
     }
 
     /// A machine of this part with that program in it.
-    pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
+    pub fn load(&self, image: &Image) -> Result<SimulatedMachine, ImageError> {
         if let Some(found) = image.armv7().filter(|_| self.core == Core::CortexM0Plus) {
             return Err(ImageError::LargerCore(found));
         }
@@ -405,7 +406,7 @@ impl Microcontroller {
             Some((name, clock)) => (name, Some(clock)),
             None => (wanted, None),
         };
-        let file = File::find(name)?;
+        let file = PartFile::find(name)?;
         let Some(clock) = clock else {
             return file.at_usual_clock();
         };
@@ -456,19 +457,6 @@ mod tests {
         let slow = Microcontroller::find("nrf52840@63").unwrap_err();
         let said = slow.to_string();
         assert!(said.contains("runs at 64 MHz to 64 MHz"), "{said}");
-    }
-
-    #[test]
-    fn another_clock_is_part_of_the_name() {
-        assert_eq!(
-            Microcontroller::find("stm32l432@80").unwrap().name,
-            "stm32l432"
-        );
-        let slow = Microcontroller::find("stm32l432@48").unwrap();
-        assert_eq!(
-            (slow.name.as_str(), slow.clock),
-            ("stm32l432@48", Megahertz(48))
-        );
     }
 
     #[test]

@@ -4,11 +4,11 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} '{wanted}'; choose from {known}")]
 pub struct UnknownWord {
-    /// What kind of word was wanted.
+    /// Kind of word.
     pub what: &'static str,
-    /// What was given.
+    /// Word as given.
     pub wanted: String,
-    /// What there is.
+    /// Known words.
     pub known: String,
 }
 
@@ -26,7 +26,7 @@ macro_rules! named {
             /// All of them, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// What it is called.
+            /// Returns the name.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+

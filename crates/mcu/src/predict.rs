@@ -16,16 +16,16 @@ use crate::timing::{
     Retired, Timing,
 };
 
-/// What a kernel would cost.
+/// Predicted cost of a kernel.
 #[derive(Debug, Clone)]
 pub struct Prediction {
     /// The part and the options.
     pub target: Target,
     /// The operation.
     pub kernel: Kernel,
-    /// Where the cycles of the whole operation went.
+    /// Cycles of the whole operation by cause.
     pub account: Account,
-    /// And those of its phases.
+    /// Cycles of its phases.
     pub phases: Vec<Phase>,
     /// Cycles of the operation with each assumption varied alone.
     pub variations: Vec<(Assumption, u64)>,
@@ -108,22 +108,22 @@ const STRETCH: u64 = 2_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Assumption(usize);
 
-struct Row {
+struct AssumptionRow {
     name: &'static str,
     /// About the part, not how it is set up.
     is_doubt: bool,
     vary: fn(&mut CoreTiming, &mut FlashTiming),
 }
 
-const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) -> Row {
-    Row {
+const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) -> AssumptionRow {
+    AssumptionRow {
         name,
         is_doubt: true,
         vary,
     }
 }
 
-const ROWS: [Row; 13] = [
+const ROWS: [AssumptionRow; 13] = [
     doubt("no early termination", |core, _| {
         if core.long_multiply == LongMultiply::EarlyTermination {
             core.long_multiply = LongMultiply::Worst;
@@ -163,7 +163,7 @@ const ROWS: [Row; 13] = [
             }
         }
     }),
-    Row {
+    AssumptionRow {
         name: "caches off",
         is_doubt: false,
         vary: |_, flash| (flash.instruction_cache, flash.data_cache) = (None, None),
@@ -177,12 +177,12 @@ const ROWS: [Row; 13] = [
 ];
 
 impl Assumption {
-    /// In words.
+    /// Returns the description of the assumption.
     pub const fn name(self) -> &'static str {
         ROWS[self.0].name
     }
 
-    /// Whether the band counts it. Caches switched off are no doubt about the part but another setting of it.
+    /// Returns true if the band counts it. Caches switched off are no doubt about the part but another setting of it.
     pub const fn is_doubt(self) -> bool {
         ROWS[self.0].is_doubt
     }
@@ -202,7 +202,7 @@ struct Variant {
     pipeline: Pipeline,
 }
 
-/// What one phase came to.
+/// Result of one phase.
 #[derive(Debug, Clone, Default)]
 struct Followed {
     /// Instructions that the variants have followed.
@@ -221,7 +221,7 @@ pub struct Banded {
     variants: Vec<Variant>,
     /// Instructions that they still follow in this phase.
     left: u64,
-    /// When the phase under way began, by the model and by each variant, and the model's time when they left off.
+    /// Beginning of the phase under way, by the model and by each variant, and the model's time when they stopped.
     begun: u64,
     variants_begun: Vec<u64>,
     stretch_end: Option<u64>,
@@ -240,7 +240,7 @@ impl Banded {
         Self::following(mcu, STRETCH)
     }
 
-    /// For so many instructions outside of phases.
+    /// Follows variants for that many instructions outside of phases.
     fn following(mcu: &Microcontroller, outside: u64) -> Self {
         let variants: Vec<Variant> = (0..ROWS.len())
             .map(Assumption)

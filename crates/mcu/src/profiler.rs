@@ -1,4 +1,4 @@
-//! Where a program spends its time: by symbol, and by call stack for flame graphs.
+//! Profile of a program: by symbol, and by call stack for flame graphs.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ const MOST_PATHS: usize = 100_000;
 /// Calls that may be open: more are no calls but jumps.
 const MOST_OPEN: usize = 1 << 20;
 
-/// What was spent in a function.
+/// Cycles and instructions of a function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "what they say")]
 pub struct Spent {
     pub cycles: u64,
-    /// With those that it calls.
+    /// Cycles including callees.
     pub inclusive: u64,
     pub instructions: u64,
     /// Times it was called.
@@ -84,7 +84,7 @@ impl Profiler {
         self.timing.base()
     }
 
-    /// The same with its variants.
+    /// Returns the timing with its variants.
     pub const fn timing(&self) -> &Banded {
         &self.timing
     }
@@ -141,7 +141,7 @@ impl Profiler {
         self.entered = (self.pipeline().now(), self.executed);
     }
 
-    /// What a node has spent until now.
+    /// Returns the cost of a node until now.
     fn spent(&self, node: usize) -> Spent {
         let mut spent = self.nodes[node].spent;
         if node == self.current {
@@ -220,7 +220,7 @@ impl Profiler {
         symbol.map_or("[unknown]", |index| self.symbols[index].name.as_str())
     }
 
-    /// By function, all paths together.
+    /// Returns the functions with their cycles over all paths.
     pub fn flat(&self) -> Vec<(String, Spent)> {
         let mut spent: BTreeMap<&str, Spent> = BTreeMap::new();
         for &root in self.roots.values() {
@@ -262,12 +262,15 @@ impl Profiler {
         all
     }
 
-    /// By phase and call stack, a line each: `keygen;main;sign;multiply 1234`, in cycles, as flame graph programs read
-    /// it.
+    /// Returns a line per phase and call stack, `keygen;main;sign;multiply 1234`, in cycles, as flame graph programs
+    /// read it.
     pub fn folded(&self, phase: impl Fn(u8) -> String) -> Vec<String> {
         let mut lines = Vec::new();
-        let roots = self.roots.iter();
-        let mut open: Vec<(usize, String)> = roots.map(|(&of, &root)| (root, phase(of))).collect();
+        let mut open: Vec<(usize, String)> = self
+            .roots
+            .iter()
+            .map(|(&of, &root)| (root, phase(of)))
+            .collect();
         while let Some((index, path)) = open.pop() {
             let node = &self.nodes[index];
             for &child in node.children.values() {

@@ -1,5 +1,4 @@
-//! What a prediction is asked about: a part, a preset, and options that differ from it, written
-//! `stm32l432:gnuk-2017,umaal=on`.
+//! Target of a prediction: a part, a preset, and options that differ from it, written `stm32l432:gnuk-2017,umaal=on`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +11,7 @@ named! {
     /// Options to begin with.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Preset {
-        /// What firmware written for the core today would choose.
+        /// Choice of firmware written for the core today.
         #[default]
         Today = "today",
         /// Gnuk of 2017.
@@ -37,7 +36,7 @@ impl Preset {
 pub struct Target {
     /// The part at the clock asked for.
     pub mcu: Microcontroller,
-    /// What the options began as.
+    /// Preset before the options.
     pub preset: Preset,
     /// The preset's, but for those that were asked for by name.
     pub options: Options,
@@ -55,7 +54,7 @@ pub enum TargetError {
     /// The part cannot do it.
     #[error("{target} is not possible: {reason}")]
     Impossible {
-        /// What was asked for.
+        /// Target as given.
         target: String,
         /// Why not.
         reason: String,
@@ -89,7 +88,7 @@ impl Target {
         target.checked()
     }
 
-    /// What it is called where the operation is that kernel: presets and most options are about RSA.
+    /// Returns the name for a kernel: presets and most options are about RSA.
     pub fn name_for(&self, kernel: Kernel) -> String {
         if kernel.rsa_bits().is_some() {
             return self.to_string();
@@ -161,7 +160,7 @@ mod tests {
             "stm32f103",
             "stm32f103:gnuk-2017",
             "stm32l432@48:gnuk-2017,umaal=on,opt=Os",
-            "stm32f405:umaal=c,key=flash",
+            "stm32f405:umaal=c,opt=O2",
         ] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
@@ -175,10 +174,10 @@ mod tests {
 
     #[test]
     fn a_name_says_what_matters_to_the_operation() {
-        let target: Target = "stm32f405:gnuk-2017,key=flash".parse().unwrap();
+        let target: Target = "stm32f405:gnuk-2017,square=doubled".parse().unwrap();
         assert_eq!(
             target.name_for(Kernel::Rsa2048),
-            "stm32f405:gnuk-2017,key=flash"
+            "stm32f405:gnuk-2017,square=doubled"
         );
         assert_eq!(target.name_for(Kernel::X25519), "stm32f405:umaal=off");
         let target: Target = "stm32f103:gnuk-2017".parse().unwrap();
@@ -189,7 +188,7 @@ mod tests {
     fn what_cannot_be_is_refused() {
         for (text, reason) in [
             ("stm32f103:umaal=on", "UMAAL"),
-            ("stm32f103:window=9", "window"),
+            ("stm32f103:square=9", "square"),
             ("stm32f103:tomorrow", "gnuk-2017"),
             ("z80", "stm32f103"),
         ] {

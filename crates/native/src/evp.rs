@@ -1,4 +1,4 @@
-//! What the `openssl` crate (0.10.82) does not wrap yet: key generation by algorithm name, key
+//! Calls that the `openssl` crate (0.10.82) does not wrap yet: key generation by algorithm name, key
 //! encapsulation, and contexts that sign many messages. Everything else in keymark uses that crate's safe interface.
 
 use std::ffi::{CString, c_int};

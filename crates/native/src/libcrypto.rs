@@ -104,7 +104,7 @@ impl Libcrypto {
         self.version.trim_start_matches("OpenSSL ")
     }
 
-    /// Whether it has keys of that name: `RSA`, `EC`, `ED25519`.
+    /// Returns whether it has keys of that name: `RSA`, `EC`, `ED25519`.
     pub fn has_keys_of(&self, name: &CStr) -> bool {
         // SAFETY: null means the default context and no properties; `name` is a C string. What was found is
         // ours to free, which takes null as well.
@@ -117,7 +117,7 @@ impl Libcrypto {
         found
     }
 
-    /// Whether it has the curve of that number (`OBJ_obj2nid`).
+    /// Returns whether it has the curve of that number (`OBJ_obj2nid`).
     pub fn has_curve(&self, number: c_int) -> bool {
         // SAFETY: any number may be asked for. The group is ours to free, which takes
         // null as well.
@@ -187,7 +187,6 @@ struct Owned {
 }
 
 impl Owned {
-    /// What the library has made and nobody else has, or null with an error.
     fn of(
         library: &'static Libcrypto,
         raw: Pointer,
@@ -244,7 +243,7 @@ impl Key {
         Ok(Context { own, operation })
     }
 
-    /// What signs whole messages: EdDSA.
+    /// Returns a signer of whole messages: EdDSA.
     pub fn signing_messages(self) -> Result<MessageSigner, NativeError> {
         let library = self.0.library;
         // SAFETY: makes an empty context, which is ours to free.
@@ -254,7 +253,7 @@ impl Key {
     }
 }
 
-/// What a context is for.
+/// Use of a context.
 #[derive(Clone, Copy)]
 pub enum Use<'p> {
     /// Signatures of digests.
@@ -304,7 +303,7 @@ pub struct MessageSigner {
 }
 
 impl MessageSigner {
-    /// Before each signature: the one before has ended the context.
+    /// Begins an operation: resets the context.
     pub fn begin(&mut self) -> Result<(), NativeError> {
         let (Owned { library, raw, .. }, key) = (&self.context, self.key.0.raw);
         let none: Pointer = ptr::null_mut();

@@ -22,8 +22,8 @@ use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
-use keymark_report::archive::Archive;
-use keymark_report::exchange::json;
+use keymark_records::archive::Archive;
+use keymark_records::exchange::json;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,14 +1,11 @@
-//! Reports of runs: the [`archive`] keeps runs, [`exchange`] carries them elsewhere and back, [`analysis`] and
-//! [`compare`] make a [`document`] of them, [`pictures`] draw them, and [`render`] writes that for people. Programs
-//! read [`table`]s.
+//! Reports of runs: [`analysis`] and [`compare`] turn them into a [`document`], [`render`] writes it for people, and
+//! [`pictures`] draws them. Programs read [`table`]s.
 
 pub mod analysis;
 pub mod answers;
-pub mod archive;
 pub mod charts;
 pub mod compare;
 pub mod document;
-pub mod exchange;
 pub mod formats;
 pub mod pictures;
 pub mod pivot;
@@ -17,6 +14,7 @@ pub mod report;
 pub mod site;
 pub mod table;
 pub mod units;
+pub mod verdict;
 pub mod visible;
 mod xml;
 

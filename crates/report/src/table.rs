@@ -69,7 +69,7 @@ pub const RUN: &Columns<Row> = columns! { row =>
     p90_s: plain(summary(row)?.p90.value.0),
     p99_s: plain(summary(row)?.p99?.value.0),
     max_s: plain(summary(row)?.max.0),
-    stddev_s: plain(summary(row)?.stddev?.value.0),
+    stddev_s: plain(summary(row)?.stddev?.0),
     ops_per_s: plain(row.throughput?.value.0),
     ratio: plain(row.ratio?.value.0),
     ratio_low: plain(row.ratio?.low?.0),

@@ -2,48 +2,12 @@
 //! programs read; in lines that have room, broken between words.
 
 use std::borrow::Cow;
-use std::io;
 
-use keymark_bench::outside::visible::is_unseen;
-use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter};
 use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 pub use keymark_bench::outside::visible::{excerpt, message, visible, visible_lines};
-
-/// JSON in which everything unseen is escaped: it may be printed as well.
-pub fn write_json(value: &impl Serialize, to: impl io::Write) -> serde_json::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(to, Visible))
-}
-
-/// Returns JSON in which everything unseen is escaped.
-pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
-    let mut text = Vec::new();
-    write_json(value, &mut text)?;
-    String::from_utf8(text).map_err(<serde_json::Error as serde::ser::Error>::custom)
-}
-
-/// Formatter like [`CompactFormatter`] that also escapes unseen characters above ASCII.
-struct Visible;
-
-impl Formatter for Visible {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_unseen(*c)) {
-            CompactFormatter.write_string_fragment(writer, &rest[..at])?;
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(writer, "\\u{unit:04x}")?;
-            }
-            rest = &rest[at + c.len_utf8()..];
-        }
-        CompactFormatter.write_string_fragment(writer, rest)
-    }
-}
+pub use keymark_records::visible::{json, write_json};
 
 /// Makes a sentence: a capital letter at the beginning, a point at the end.
 pub(crate) fn sentence(text: &str) -> String {
@@ -115,8 +79,6 @@ pub(crate) fn split<'a>(
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -126,14 +88,5 @@ mod tests {
         }
         assert_eq!(no_formula("\t=1"), "\\t=1");
         assert_eq!(no_formula("twin:=x"), "twin:=x");
-    }
-
-    proptest! {
-        #[test]
-        fn json_shows_everything_and_says_the_same(text in "[\\PC\\p{Cf}\\p{Cc}]*") {
-            let written = json(&text).unwrap();
-            prop_assert!(!written.contains(is_unseen));
-            prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
-        }
     }
 }

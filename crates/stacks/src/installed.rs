@@ -6,30 +6,30 @@ use keymark_bench::Error;
 
 use crate::program;
 
-/// Where a program is to be had.
+/// Source of a program.
 #[derive(Debug, Clone, Copy)]
 pub enum BroughtBy {
     /// A package of Debian and Ubuntu.
     Package(&'static str),
-    /// In another way, in words.
+    /// Description of another way.
     Other(&'static str),
 }
 
 /// A program that may be installed.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
-    /// As people call it.
+    /// Name for people.
     pub name: &'static str,
     /// Its file's name, by distributions.
     pub files: &'static [&'static str],
-    /// Where to get it.
+    /// Source of the program.
     pub brought_by: BroughtBy,
-    /// What it is asked for its version, and what stands before that in the answer: the first that is there.
+    /// Options that ask for the version, each with the text before it in the answer: the first match counts.
     pub version: &'static [(&'static str, &'static str)],
 }
 
 impl Program {
-    /// One of a package, by its file's name, whose version its user reads.
+    /// Returns a program of a package, whose version its user reads.
     pub(crate) const fn of_package(
         name: &'static str,
         files: &'static [&'static str],
@@ -45,10 +45,11 @@ impl Program {
 
     /// Looks for it.
     pub(crate) fn locate(self, search: &SearchPath) -> Result<PathBuf, Error> {
-        let mut files = self.files.iter();
-        let program = files.find_map(|file| {
-            let mut directories = search.directories.iter();
-            directories.find_map(|directory| program::locate(Some(directory), file))
+        let program = self.files.iter().find_map(|file| {
+            search
+                .directories
+                .iter()
+                .find_map(|directory| program::locate(Some(directory), file))
         });
         program.ok_or_else(|| self.missing(format!("not in {}", search.name)))
     }
@@ -81,7 +82,7 @@ impl Program {
         }
     }
 
-    /// What it says of itself.
+    /// Returns the output of the program with these options.
     pub(crate) fn said(self, program: &Path, options: &[&str]) -> Result<String, Error> {
         let mut command = program::command(program);
         let said = program::run(command.args(options), program::QUESTION)
@@ -92,7 +93,7 @@ impl Program {
     }
 }
 
-/// Where programs are looked for.
+/// Directories to search for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchPath {
     directories: Vec<PathBuf>,
@@ -116,7 +117,7 @@ impl SearchPath {
         }
     }
 
-    /// That directory alone, or `PATH`.
+    /// Returns that directory alone, or `PATH`.
     pub fn of(directory: Option<&Path>) -> Self {
         let path = || std::env::var_os("PATH").unwrap_or_default();
         Self {
@@ -156,12 +157,12 @@ impl Version {
         })
     }
 
-    /// What stands behind `mark` in what a program says.
+    /// Reads the version behind `mark` in a program's output.
     pub fn behind(mark: &str, said: &str) -> Option<Self> {
         Self::read(said.split_once(mark)?.1)
     }
 
-    /// Whether it is that one or a later one.
+    /// Returns true if it is that one or a later one.
     pub fn is_at_least(&self, major: u32, minor: u32, patch: u32) -> bool {
         self.numbers >= [major, minor, patch]
     }

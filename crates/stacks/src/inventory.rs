@@ -1,4 +1,4 @@
-//! What is here: devices, the stacks to them, and what is missing.
+//! Inventory: devices, the stacks to them, and what is missing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,22 +26,22 @@ pub struct Found {
     pub ways: Vec<Way>,
 }
 
-/// What was found.
+/// Devices and stacks that were found.
 #[derive(Debug)]
 pub struct Inventory {
-    /// In the order of the registry.
+    /// Devices in the order of the registry.
     pub devices: Vec<Found>,
-    /// What could not be looked at, if it had to be: readers without pcscd.
+    /// Error of a search: readers without pcscd.
     pub unseen: Option<Error>,
     /// Tokens that another program has to itself.
     pub occupied: Vec<OccupiedReader>,
     /// Names that no device has.
     pub unknown: Vec<String>,
-    /// Where tokens were looked for beside readers.
+    /// Places besides readers where tokens were looked for.
     pub visited: Vec<Visited>,
     providers: Vec<(StackFamily, Box<dyn StackProvider>)>,
     user: User,
-    /// What its owner gets back. Dropped last: by then keymark has let go of it.
+    /// Loan that its owner gets back. Dropped last: by then keymark has let go of it.
     pub borrowed: Option<Borrowed>,
 }
 
@@ -87,12 +87,15 @@ impl Inventory {
             borrowed: None,
         };
         if !looked.devices.is_empty() {
-            let provided = families.into_iter();
-            let provided = provided.filter_map(|family| Some((family, (family.look?)())));
+            let provided = families
+                .into_iter()
+                .filter_map(|family| Some((family, (family.look?)())));
             inventory.providers = provided.collect();
         }
-        let devices = looked.devices.into_iter();
-        let found = devices.map(|device| inventory.found(device));
+        let found = looked
+            .devices
+            .into_iter()
+            .map(|device| inventory.found(device));
         inventory.devices = found.collect();
         inventory
     }
@@ -115,7 +118,7 @@ impl Inventory {
         }
     }
 
-    /// What can be planned, in the order in which stacks are registered.
+    /// Returns the offers, in the order in which stacks are registered.
     pub fn offers(&self) -> Vec<Offer> {
         let offer = |found: &Found, way: &Way| {
             Some(Offer {
@@ -136,8 +139,10 @@ impl Inventory {
             offers.extend(found.ways.iter().filter_map(|way| offer(found, way)));
         }
         let rank = |offer: &Offer| {
-            let families = self.providers.iter();
-            let mut stacks = families.flat_map(|(family, _)| (family.stacks)());
+            let mut stacks = self
+                .providers
+                .iter()
+                .flat_map(|(family, _)| (family.stacks)());
             stacks.position(|stack| stack == offer.stack)
         };
         offers.sort_by_key(rank);
@@ -155,11 +160,10 @@ impl Inventory {
         names.cloned().collect()
     }
 
-    /// What is missing, by device and stack.
+    /// Returns the missing ways by device and stack.
     pub fn missing(&self) -> impl Iterator<Item = (&DeviceName, &Way, &Error)> {
         self.devices.iter().flat_map(|found| {
-            let missing = found.ways.iter();
-            missing.filter_map(|way| {
+            found.ways.iter().filter_map(|way| {
                 let error = way.found.as_ref().err()?;
                 Some((&found.identity.device, way, error))
             })
@@ -172,11 +176,13 @@ impl Inventory {
         provider.map_or(Duration::ZERO, |(_, provider)| provider.guess(case))
     }
 
-    /// What a plan asks of each device.
+    /// Returns the capabilities that a plan needs of each device.
     fn wanted(&self, plan: &Plan) -> Vec<(&Found, Vec<Capability>)> {
         let of_device = |found: &Found| -> Vec<Capability> {
-            let cases = plan.cases.iter();
-            let cases = cases.filter(|case| case.device == found.identity.device);
+            let cases = plan
+                .cases
+                .iter()
+                .filter(|case| case.device == found.identity.device);
             cases.map(Case::capability).collect()
         };
         let all = self.devices.iter().map(|found| (found, of_device(found)));
@@ -193,11 +199,13 @@ impl Inventory {
 
     /// All the tokens that are there.
     pub fn present_tokens(&self) -> Vec<TokenId> {
-        let devices = self.devices.iter();
-        devices.filter_map(|found| found.device.token()).collect()
+        self.devices
+            .iter()
+            .filter_map(|found| found.device.token())
+            .collect()
     }
 
-    /// Whether each device can do all that a plan asks of it together.
+    /// Checks that each device can do all that a plan asks of it together.
     ///
     /// # Errors
     /// When one cannot: a slot holds one key.
@@ -224,8 +232,9 @@ impl Inventory {
             for found in &self.devices {
                 let name = &found.identity.device;
                 let needed = |stack: &StackName| {
-                    let mut cases = plan.cases.iter();
-                    cases.any(|case| case.device == *name && case.stack == *stack)
+                    plan.cases
+                        .iter()
+                        .any(|case| case.device == *name && case.stack == *stack)
                 };
                 let stacks: Vec<StackName> = (family.stacks)().into_iter().filter(needed).collect();
                 if stacks.is_empty() {
@@ -287,10 +296,10 @@ pub struct OpenStacks {
 }
 
 impl OpenStacks {
-    /// By device and name, for the runner.
+    /// Returns the stacks by device and name, for the runner.
     pub fn by_name(&self) -> Stacks<'_> {
-        let stacks = self.stacks.iter();
-        stacks
+        self.stacks
+            .iter()
             .map(|(name, stack)| (name.clone(), stack.as_ref()))
             .collect()
     }

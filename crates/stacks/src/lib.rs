@@ -10,6 +10,7 @@ pub mod card_holder;
 pub mod gnupg;
 mod installed;
 pub mod inventory;
+pub mod loads;
 pub mod openssl;
 pub mod plans;
 mod programs;

@@ -1,4 +1,4 @@
-//! What is measured when nobody says what: the default plan for everybody, and the complete one (`data/plans.toml`).
+//! Plans: the default plan for everybody, and the complete one (`data/plans.toml`).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -18,10 +18,10 @@ words! {
     /// A plan with a name.
     #[derive(Default)]
     pub enum NamedPlan("plan") {
-        /// What a person with GnuPG, ssh and a web server asks, in 75 seconds.
+        /// Questions of a user of GnuPG, ssh and a web server, in 75 seconds.
         #[default]
         Default = "default",
-        /// That of more keys in both libraries, in parallel, and on the virtual card.
+        /// More keys in both libraries, in parallel, and on the virtual card.
         Complete = "complete",
     }
 }
@@ -29,7 +29,7 @@ words! {
 /// Keys of one kind of device through some stacks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct PlanLine {
     #[serde(default = "software")]
     store: StoreKind,
     #[serde(default = "raw")]
@@ -60,12 +60,12 @@ fn alone() -> Vec<NonZeroU32> {
     vec![NonZeroU32::MIN]
 }
 
-/// By their names.
-static PLANS: LazyLock<BTreeMap<String, Vec<Line>>> =
+/// Plans by name.
+static PLANS: LazyLock<BTreeMap<String, Vec<PlanLine>>> =
     LazyLock::new(|| shipped(include_str!("../../../data/plans.toml")));
 
 impl NamedPlan {
-    fn lines(self) -> &'static [Line] {
+    fn lines(self) -> &'static [PlanLine] {
         PLANS.get(self.word()).map_or(&[], Vec::as_slice)
     }
 
@@ -75,7 +75,7 @@ impl NamedPlan {
         stacks.copied().collect()
     }
 
-    /// What of it is on offer.
+    /// Returns the selections that are on offer.
     pub fn selections(self, common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         let lines = self.lines().iter();
         lines
@@ -84,8 +84,8 @@ impl NamedPlan {
     }
 }
 
-/// One selection for each device, stack and operation: not every stack has every key.
-fn of_line(line: &Line, common: &Selection, offers: &[Offer]) -> Vec<Selection> {
+/// Returns a selection for each device, stack and operation: not every stack has every key.
+fn of_line(line: &PlanLine, common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let libgcrypt_is_wanted = |offer: &Offer| {
         // What lies under GnuPG's stacks concerns nobody who has no GnuPG: then it is the usual library's time.
         let layers = line.stacks.contains(&StackName::GNUPG) && offer.stack == StackName::RAW;

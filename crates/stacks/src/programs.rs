@@ -1,5 +1,5 @@
-//! What families of programs have in common: private files and sockets, processes, what is made once a run, and PINs
-//! that were refused.
+//! Common parts of families of programs: private files and sockets, processes, values shared during a run, and refused
+//! PINs.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -7,9 +7,8 @@ use std::hash::Hash;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -17,8 +16,7 @@ use keymark_bench::workload::copy_answer;
 use keymark_bench::{Clock as _, CpuTime, During as _, Error, MonotonicClock, Timestamp};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use parking_lot::Mutex;
 use wait4::Wait4;
 
@@ -38,7 +36,7 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Whether the system takes the path of a socket: it cuts longer ones short.
+/// Checks the length of a socket's path: the system cuts longer ones short.
 pub(crate) fn check_socket(path: &Path) -> Result<(), Error> {
     let length = path.as_os_str().len();
     if length <= SOCKET_PATH {
@@ -51,13 +49,13 @@ pub(crate) fn check_socket(path: &Path) -> Result<(), Error> {
     ))
 }
 
-/// One process an operation, started and waited for within the timed region.
+/// Process of one operation, started and waited for within the timed region.
 pub(crate) struct OperationProcess {
-    /// As users know it.
+    /// Call as users know it.
     pub(crate) call: &'static str,
     /// The file that has its result.
     pub(crate) output: PathBuf,
-    /// Where it complains.
+    /// File of its complaints.
     said: PathBuf,
     command: Option<Command>,
     /// Ends it with keymark.
@@ -124,7 +122,7 @@ impl OperationProcess {
         Ok(CpuTime::new(used.rusage.utime, used.rusage.stime))
     }
 
-    /// What it said on its standard error.
+    /// Returns its standard error.
     pub(crate) fn said(&self) -> String {
         program::complaints(&self.said)
     }
@@ -157,7 +155,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
     File::create(path).during(format_args!("creating {}", path.display()))
 }
 
-/// How long an agent's answer is waited for: longer than any queue in front of a slow card, or than a finger takes to its
+/// Longest wait for an agent's answer: longer than any queue in front of a slow card, or than a finger takes to its
 /// button.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -186,88 +184,8 @@ pub(crate) fn broken(agent: &str, call: &str, error: &io::Error) -> Error {
     Error::call(call, reason, "did the agent end?")
 }
 
-/// How long a program may take to start.
+/// Longest time until a program has started.
 pub(crate) const START: Duration = Duration::from_secs(10);
-/// How long it may take to end once it has said something else than it should.
-const ENDING: Duration = Duration::from_secs(1);
-
-/// A program that runs until its standard input ends: when keymark is killed, it ends by itself.
-#[derive(Debug)]
-pub(crate) struct Daemon(Child);
-
-impl Daemon {
-    /// Starts it, has it read a line, and waits for the line that it says then. It complains in a file: nobody would
-    /// read a pipe for as long as it lives.
-    pub(crate) fn start(
-        mut command: Command,
-        call: &str,
-        complaints: &Path,
-        complaint: impl Fn(&str) -> String,
-    ) -> Result<(Self, String), Error> {
-        let failed = |reason: String| Error::call(call, reason, "");
-        let started = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(create(complaints)?)
-            // Ctrl-C is keymark's to handle.
-            .process_group(0)
-            .spawn();
-        let mut daemon = Self(started.map_err(|error| failed(error.to_string()))?);
-        match daemon.first_line() {
-            Ok(line) => Ok((daemon, line)),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                daemon.kill();
-                Err(failed(format!("it did not start within {START:?}")))
-            }
-            Err(error) => {
-                let ended = program::ended_within(&mut daemon.0, ENDING);
-                let ended = ended.map_or("it was ended".to_owned(), |status| status.to_string());
-                daemon.kill();
-                let complaint = match complaint(&program::complaints(complaints)) {
-                    said if said.is_empty() => error.to_string(),
-                    said => said,
-                };
-                Err(failed(format!("{ended}: {complaint}")))
-            }
-        }
-    }
-
-    fn first_line(&mut self) -> io::Result<String> {
-        let (Some(stdin), Some(stdout)) = (&mut self.0.stdin, self.0.stdout.take()) else {
-            return Err(io::ErrorKind::BrokenPipe.into());
-        };
-        stdin.write_all(b"\n")?;
-        program::first_line(stdout, START)
-    }
-
-    /// Its number.
-    pub(crate) fn id(&self) -> u32 {
-        self.0.id()
-    }
-
-    /// Ends it, and waits until it has ended.
-    pub(crate) fn end(&mut self) {
-        drop(self.0.stdin.take());
-        if program::ended_within(&mut self.0, START).is_none() {
-            self.kill();
-        }
-    }
-
-    /// Ends what has not ended by itself, with its group.
-    fn kill(&mut self) {
-        if let (Ok(None), Ok(group)) = (self.0.try_wait(), i32::try_from(self.0.id())) {
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-            let _ = self.0.wait();
-        }
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
 /// Homes, agents or keys by their names: each is made when it is first asked for, and shared for as long as the run.
 #[derive(Debug)]
 pub(crate) struct SharedByName<K, V>(Mutex<HashMap<K, Arc<V>>>);
@@ -300,7 +218,7 @@ impl<K: Eq + Hash, V> SharedByName<K, V> {
 pub(crate) struct RefusedPins(Arc<Mutex<HashMap<String, Error>>>);
 
 impl RefusedPins {
-    /// Whether the token's PIN may be sent.
+    /// Checks that the token's PIN may be sent.
     pub(crate) fn check(&self, token: &str) -> Result<(), Error> {
         match self.0.lock().get(token) {
             Some(error) => Err(error.clone()),
@@ -308,7 +226,7 @@ impl RefusedPins {
         }
     }
 
-    /// It may not from now on, and that is said.
+    /// Forbids the token's PIN from now on, and says so.
     pub(crate) fn note(&self, token: &str, error: Error) {
         self.0.lock().insert(token.to_owned(), error);
     }
@@ -345,22 +263,5 @@ mod tests {
             Process::of(number).is_none()
         });
         assert!(has_ended);
-    }
-
-    /// What a daemon prints in place of its line, and who goes on when it is told to end.
-    #[test]
-    fn a_daemon_that_prints_junk_or_stays_is_ended() {
-        let place = tempfile::tempdir().unwrap();
-        let log = place.path().join("log");
-        let started = |script: &str| {
-            let mut command = program::command(Path::new("/bin/sh"));
-            command.args(["-c", script]);
-            Daemon::start(command, "sh", &log, str::to_owned)
-        };
-        let error = started("yes | tr -d '\\n'; sleep 600").unwrap_err();
-        assert_says(&error, ["sh failed"]);
-        let (mut daemon, line) = started("read -r _; echo $$; exec sleep 600").unwrap();
-        daemon.kill();
-        assert_eq!(Process::of(line.parse().unwrap()), None);
     }
 }

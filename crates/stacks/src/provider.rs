@@ -20,15 +20,15 @@ use keymark_stores::store::KeyStore;
 pub struct StackFamily {
     /// Its stacks, from the bottom up.
     pub stacks: fn() -> Vec<StackName>,
-    /// Whether a plan that names no stack may have them: it looks for the programs of no other.
+    /// Part of a plan that names no stack, or not: it looks for the programs of no other.
     pub standing: Standing,
     /// Looks for its programs; none of a family whose cases are loads on servers, which no runner drives.
     pub look: Option<fn() -> Box<dyn StackProvider>>,
-    /// What its stacks distinguish, in the order in which it is shown.
+    /// Dimensions of its stacks, in the order of display.
     pub dimensions: &'static [Dimension],
-    /// How its stacks lie on one another, where they do.
+    /// Layers of its stacks, where they have any.
     pub layers: fn() -> Option<Layers>,
-    /// What the rates of its cases are compared with.
+    /// Comparisons of the rates of its cases.
     pub comparisons: &'static [Comparison],
     /// The tokens that operations of a load wait for, and which of them is given the next one.
     pub tokens: fn(&Parameters) -> Option<(u8, Distribution)>,
@@ -50,25 +50,24 @@ pub trait StackProvider: Debug {
     /// About what an operation takes on a laptop, when no earlier run tells.
     fn guess(&self, case: &Case) -> Duration;
 
-    /// What makes the family's stacks ready for a run, each by its name on a device that is ready. Dropping them ends what was
+    /// Prepares the family's stacks for a run, each by its name on a device that is ready. Dropping them ends what was
     /// started.
     fn open(&self, run: &Run) -> Result<Opener, Error>;
 }
 
-/// One stack to one device.
+/// Way of one stack to one device.
 #[derive(Debug, Clone)]
 pub struct Way {
     pub stack: StackName,
-    /// Whether a plan that names no stack has it.
+    /// Part of a plan that names no stack, or not.
     pub standing: Standing,
     /// Exactly what can be measured, or why nothing can.
     pub found: Result<Vec<Capability>, Error>,
-    /// What can be measured as well, but is the same work under another name.
+    /// Operations that are the same work under another name.
     pub synonyms: Vec<Capability>,
     /// The sets of parameters that make a difference.
     pub parameters: Vec<Parameters>,
-    /// What its workers can be: processes where another program can open the key for itself, and is not
-    /// one anyway.
+    /// Kinds of workers: processes where another program can open the key for itself, and is not one anyway.
     pub workers: &'static [Worker],
 }
 
@@ -92,7 +91,7 @@ impl Way {
     }
 }
 
-/// Whether the device has keys that other programs see.
+/// Checks that the device has keys that other programs see.
 pub(crate) fn has_key_on_token(device: &dyn Device) -> Result<(), Error> {
     if !device.present().is_empty() {
         return Ok(());

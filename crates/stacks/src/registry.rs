@@ -8,7 +8,7 @@ use keymark_stats::Distribution;
 use crate::provider::StackFamily;
 use crate::{gnupg, openssl, raw, services, ssh, tls};
 
-/// In the order of tables.
+/// Families in the order of tables.
 pub const FAMILIES: &[StackFamily] = &[
     raw::FAMILY,
     gnupg::FAMILY,
@@ -18,14 +18,15 @@ pub const FAMILIES: &[StackFamily] = &[
     services::FAMILY,
 ];
 
-/// Those that the runner drives.
+/// Returns the families that the runner drives.
 fn driven() -> impl Iterator<Item = &'static StackFamily> {
     FAMILIES.iter().filter(|family| family.look.is_some())
 }
 
 fn family_of(stack: StackName) -> Option<&'static StackFamily> {
-    let mut families = FAMILIES.iter();
-    families.find(|family| (family.stacks)().contains(&stack))
+    FAMILIES
+        .iter()
+        .find(|family| (family.stacks)().contains(&stack))
 }
 
 /// The stacks that the runner drives.
@@ -33,13 +34,15 @@ pub fn stacks() -> impl Iterator<Item = StackName> {
     driven().flat_map(|family| (family.stacks)())
 }
 
-/// How the stacks of each family lie on one another.
+/// Returns the layers of each family.
 pub fn layers() -> Vec<Layers> {
-    let families = FAMILIES.iter();
-    families.filter_map(|family| (family.layers)()).collect()
+    FAMILIES
+        .iter()
+        .filter_map(|family| (family.layers)())
+        .collect()
 }
 
-/// What the rates of each family's cases are compared with.
+/// Returns the comparisons of each family's rates.
 pub fn comparisons() -> impl Iterator<Item = &'static Comparison> {
     FAMILIES.iter().flat_map(|family| family.comparisons)
 }
@@ -49,13 +52,13 @@ pub fn tokens(case: &Case) -> Option<(u8, Distribution)> {
     (family_of(case.stack)?.tokens)(&case.parameters)
 }
 
-/// What the stacks that the runner drives distinguish.
+/// Returns the dimensions of the stacks that the runner drives.
 pub fn dimensions() -> Vec<Dimension> {
     let dimensions = driven().flat_map(|family| family.dimensions);
     dimensions.copied().collect()
 }
 
-/// What a stack distinguishes; nothing of one that is not registered.
+/// Returns the dimensions of a stack; none of a stack that is not registered.
 pub fn dimensions_of(stack: StackName) -> &'static [Dimension] {
     family_of(stack).map_or(&[], |family| family.dimensions)
 }
@@ -68,7 +71,7 @@ pub fn choice(text: &str) -> Result<ParameterChoice, String> {
     ParameterChoice::named(text, &dimensions())
 }
 
-/// Whether a case from elsewhere has parameters that its stack knows; of stacks that are not registered nothing is known.
+/// Checks that a case from elsewhere has parameters that its stack knows; parameters of unregistered stacks pass.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -142,13 +145,13 @@ mod tests {
             ),
             (
                 "apache",
-                r#"{"tls":"tls1.2","kex":"rsa","arrangement":"2 servers least-connections"}"#,
+                r#"{"tls":"tls1.2","kex":"rsa","servers":"2","balance":"least-connections"}"#,
                 None,
             ),
             (
                 "apache",
-                r#"{"tls":"tls1.2","kex":"rsa","arrangement":"a heap"}"#,
-                Some("unknown arrangement of servers 'a heap'"),
+                r#"{"tls":"tls1.2","kex":"rsa","servers":"a heap"}"#,
+                Some("unknown number of servers 'a heap'"),
             ),
         ] {
             let found = check(&case(stack, parameters)).err();

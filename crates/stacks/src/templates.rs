@@ -4,7 +4,7 @@
 use askama::Template;
 use keymark_bench::{During as _, Error};
 
-/// Whether the comments are written as well.
+/// Treatment of comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comments {
     Written,
@@ -17,21 +17,4 @@ pub(crate) fn written(template: &impl Template, comments: Comments) -> Result<St
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines = lines.filter(|line| comments == Comments::Written || !line.starts_with('#'));
     Ok(lines.map(|line| format!("{line}\n")).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reasons_are_written_for_people_alone() {
-        #[derive(Template)]
-        #[template(source = "\n# it has to be\na on\n\n# and never b\n", ext = "txt")]
-        struct Lines;
-        assert_eq!(written(&Lines, Comments::Left).unwrap(), "a on\n");
-        assert_eq!(
-            written(&Lines, Comments::Written).unwrap(),
-            "# it has to be\na on\n# and never b\n"
-        );
-    }
 }

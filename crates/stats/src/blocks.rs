@@ -1,4 +1,4 @@
-//! One case's durations in time order, in the blocks in which they were measured.
+//! Durations of one case in time order, in the blocks in which they were measured.
 //!
 //! Samples of one block share the machine's state of that moment and are
 //! correlated; blocks, with other cases in between, are nearly independent.
@@ -10,11 +10,11 @@ use std::ops::Range;
 
 use crate::resample::Cluster;
 
-/// With at least so many blocks, blocks are the units of every interval.
+/// Least number of blocks that are the units of every interval.
 pub(crate) const UNIT_BLOCKS: usize = 3;
-/// With fewer blocks a stop rule has nothing to go by, and a trend test neither.
+/// Least number of blocks for a stop rule or a trend test.
 pub const MIN_BLOCKS: usize = 8;
-/// With fewer blocks, they are cut into at least so many batches.
+/// Least number of batches into which fewer blocks are cut.
 pub(crate) const MIN_BATCHES: usize = 20;
 /// Beyond this many, neighbouring blocks are joined: precision no longer
 /// grows, resampling time does.
@@ -33,7 +33,7 @@ pub struct Blocks {
 pub(crate) struct Units {
     /// Subtracted from every duration (ns), so that squares do not cancel.
     pub offset_ns: f64,
-    /// None of them empty.
+    /// Clusters, none of them empty.
     pub clusters: Vec<Cluster>,
 }
 
@@ -61,7 +61,7 @@ impl Blocks {
         self.durations.len()
     }
 
-    /// Whether there is no sample.
+    /// Returns whether there is no sample.
     pub fn is_empty(&self) -> bool {
         self.durations.is_empty()
     }
@@ -95,8 +95,7 @@ impl Blocks {
 
     /// The rounds of the blocks, with their durations (ns) over their numbers.
     pub(crate) fn visits(&self) -> Vec<(u32, Cluster)> {
-        let blocks = self.iter();
-        blocks
+        self.iter()
             .map(|(round, block)| (round, cluster(block, 0.0)))
             .collect()
     }
@@ -143,7 +142,7 @@ impl Blocks {
         self.ranges(if enough { UNIT_BLOCKS } else { MIN_BATCHES }, MAX_BATCHES)
     }
 
-    /// What serves as independent units in every interval.
+    /// Returns the independent units of every interval.
     pub(crate) fn units(&self) -> Units {
         let offset = self.durations.first().copied().unwrap_or(0);
         let total: f64 = self
@@ -162,7 +161,7 @@ impl Blocks {
     }
 }
 
-/// So many things in groups of nearly equal numbers.
+/// Returns groups of nearly equal numbers.
 pub(crate) fn evenly(count: usize, groups: usize) -> impl Iterator<Item = Range<usize>> {
     let at = move |i: usize| count * i / groups;
     (0..groups).map(move |i| at(i)..at(i + 1))

@@ -20,26 +20,26 @@ use crate::spread::outer_fences;
 const MIN_BLOCKS: usize = 20;
 /// t of the correlation, below which it may be chance (p = 0.003).
 const CERTAIN: f64 = 3.0;
-/// What the half-width is multiplied by, at most, where it helps.
+/// Largest factor of the half-width that counts as an improvement.
 const HELPS: f64 = 0.9;
 
-/// How fast a machine was during a run: what a fixed calculation took, again and again.
+/// The speed of a machine during a run: times of a fixed calculation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineSpeed {
-    /// How often it was timed.
+    /// Number of times.
     pub n: usize,
     /// Mean time of the calculation.
     pub mean: Estimate<Seconds>,
-    /// What one in twenty was below.
+    /// The 5th percentile.
     pub p5: Seconds,
-    /// What one in twenty was above.
+    /// The 95th percentile.
     pub p95: Seconds,
     /// The outer fences, in nanoseconds.
     fences: (f64, f64),
 }
 
 impl MachineSpeed {
-    /// From the times of a run, in nanoseconds, in their order; `None` with fewer than twenty.
+    /// Returns the speed from times in nanoseconds in their order; `None` with fewer than twenty.
     pub fn of(times: &[u64], seed: u64) -> Option<Self> {
         if times.len() < MIN_BLOCKS {
             return None;
@@ -72,7 +72,7 @@ impl MachineSpeed {
     }
 }
 
-/// What a case would have taken at the mean speed of the run.
+/// A case at the mean speed of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Controlled {
     /// The mean as it was measured, whatever the speed.
@@ -88,7 +88,7 @@ pub struct AtMeanSpeed {
     pub mean: Estimate<Seconds>,
     /// Its blocks.
     pub blocks: Blocks,
-    /// What it was before.
+    /// The mean without correction.
     pub before: Controlled,
 }
 
@@ -175,7 +175,7 @@ mod tests {
             (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
         }
 
-        /// One block of one operation: what it took and what the reference did, in nanoseconds.
+        /// A block of one operation: its time and that of the reference, in nanoseconds.
         fn block(&mut self, follows: f64) -> (u64, u64) {
             self.level = 0.7 * self.level + 0.12 * (1.0_f64 - 0.49).sqrt() * self.normal();
             let noise = 1.0 + 0.05 * self.normal();

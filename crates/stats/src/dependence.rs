@@ -1,4 +1,4 @@
-//! How much neighbouring units depend on each other, and by how much that widens an interval over them.
+//! Dependence of neighbouring units, and the widening of an interval over them.
 //!
 //! Units follow an autoregression of lag-1 correlation ρ (Law & Kelton 2000, §4.4). Given ρ, the variance of their mean
 //! is known but for σ², whose estimate from whitened units has n − 1 degrees of freedom, so that Student's t holds exactly
@@ -33,12 +33,12 @@ const STEP: f64 = 0.05;
 /// Values less probable than this are left out.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// What is known of the dependence of neighbouring blocks.
+/// The dependence of neighbouring blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dependence {
     /// Lag-1 correlation of neighbouring blocks: its expected value, by these blocks and by the run's other cases.
     pub lag1: f64,
-    /// What the half-width of an interval that takes blocks for independent is multiplied by; at least 1.
+    /// Factor of the half-width of an interval that takes blocks for independent; at least 1.
     pub widening: f64,
 }
 
@@ -81,7 +81,7 @@ fn rho(place: usize) -> f64 {
     STEP * place as f64
 }
 
-/// What units in time order say of each value of ρ.
+/// The likelihood of each value of ρ by units in time order.
 #[derive(Debug, Clone)]
 struct Series {
     units: usize,
@@ -126,9 +126,9 @@ impl Series {
             .collect();
         let all: f64 = likely.iter().map(|(weight, _)| weight).sum();
         let beyond = |widening: f64| {
-            let of_each = likely.iter();
-            let tail =
-                of_each.map(|(weight, error)| weight * t_sf(usual * widening / error, freedom));
+            let tail = likely
+                .iter()
+                .map(|(weight, error)| weight * t_sf(usual * widening / error, freedom));
             tail.sum::<f64>() / all
         };
         let errors = || likely.iter().map(|(_, error)| *error);
@@ -185,12 +185,12 @@ pub(crate) fn mean_and_squares(values: &[f64]) -> (f64, f64) {
     (mean, values.iter().map(|x| (x - mean).powi(2)).sum())
 }
 
-/// With n − 1.
+/// Variance with n − 1.
 pub(crate) fn variance(values: &[f64]) -> f64 {
     mean_and_squares(values).1 / (values.len() as f64 - 1.0).max(1.0)
 }
 
-/// What standard normal values of these ranks would be about (Blom 1958).
+/// Returns the expected standard normal values of these ranks (Blom 1958).
 fn normal_scores(values: &[f64]) -> Vec<f64> {
     let n = values.len() as f64;
     let normal = Normal::standard();
@@ -198,7 +198,7 @@ fn normal_scores(values: &[f64]) -> Vec<f64> {
     ranks(values).into_iter().map(score).collect()
 }
 
-/// From 0; equal values share the mean of their ranks.
+/// Returns ranks from 0; equal values share the mean of their ranks.
 pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -221,15 +221,15 @@ fn variance_within_fences(values: &[f64]) -> f64 {
 
 /// Beginnings at which a series is thinned, at most: more say the same again.
 const MOST_PHASES: usize = 4;
-/// Until the distribution no longer changes much.
+/// Number of iterations, after which the distribution hardly changes.
 const ITERATIONS: usize = 200;
 /// Stretches of a run, in which cases are compared.
 const STRETCHES: usize = 8;
 
-/// How steeply what is known without a run falls towards ρ = 1: as little as keeps the interval of a single case of eight
-/// blocks below twice Student's (`tests/it/coverage.rs`).
+/// Steepness of the prior without a run towards ρ = 1: as little as keeps the interval of a single case of eight blocks
+/// below twice Student's (`tests/it/coverage.rs`).
 const UNKNOWN: f64 = 0.6;
-/// The same of pairs that took turns: what comes from the machine cancels.
+/// Steepness for pairs that took turns: what comes from the machine cancels.
 const PAIRS: f64 = 1.0;
 /// The same of batches that a load's steady state is cut into: as much as holds the truth of simulated queues in 95 of 100
 /// (`keymark-load`).
@@ -240,17 +240,17 @@ const BATCHES: f64 = 3.0;
 pub(crate) struct Weights([f64; GRID]);
 
 impl Weights {
-    /// Of neighbours of which nothing is known.
+    /// Returns the prior of neighbours without further knowledge.
     pub(crate) fn unknown() -> Self {
         Self::falling(UNKNOWN)
     }
 
-    /// Of neighbouring pairs.
+    /// Returns the prior of neighbouring pairs.
     pub(crate) fn of_pairs() -> Self {
         Self::falling(PAIRS)
     }
 
-    /// Of neighbouring batches of one load, each longer than a few of its cycles.
+    /// Returns the prior of neighbouring batches of one load, each longer than a few of its cycles.
     pub(crate) fn of_batches() -> Self {
         Self::falling(BATCHES)
     }
@@ -281,15 +281,15 @@ impl Weights {
     }
 }
 
-/// What the cases of a run tell of how neighbouring blocks depend on each other.
+/// The dependence of neighbouring blocks, as the cases of a run show it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunDependence {
-    /// Where 1, 2, 4, … rounds lie between two blocks.
+    /// Priors for 1, 2, 4, … rounds between two blocks.
     by_distance: Vec<Weights>,
 }
 
 impl RunDependence {
-    /// Of the cases of one run. Of a single case, nothing is known besides itself.
+    /// Returns the dependence in one run. A single case shows nothing besides itself.
     pub fn of<'b>(cases: impl IntoIterator<Item = &'b Blocks>) -> Self {
         let cases: Vec<Visits> = cases.into_iter().filter_map(Visits::of).collect();
         if cases.len() < 2 {
@@ -302,7 +302,7 @@ impl RunDependence {
         }
     }
 
-    /// Of blocks that lie so many rounds apart; `None` of what has no rounds.
+    /// Returns the prior for blocks at a distance in rounds; `None` stands for blocks without rounds.
     pub(crate) fn at(&self, distance: Option<f64>) -> Weights {
         let known = distance.and_then(|distance| {
             let farthest = self.by_distance.last();
@@ -334,8 +334,8 @@ impl Visits {
         })
     }
 
-    /// What they say of ρ at a distance; `None` if they lie farther apart or are too few. Of all ways to thin them
-    /// each says the same again, so that they count as one.
+    /// Returns the likelihood of ρ at a distance; `None` if blocks lie farther apart or are too few. All ways to thin
+    /// them say the same again, so that they count as one.
     fn at(&self, distance: f64) -> Option<Thinned<'_>> {
         let stride = (distance / self.distance).round() as usize;
         if stride == 0 || self.means.len() < MIN_UNITS * stride {
@@ -367,7 +367,8 @@ struct Thinned<'v> {
 }
 
 impl Thinned<'_> {
-    /// How slow each stretch of the run was for the case, in standard deviations; nothing where it was not visited.
+    /// Returns the slowness of each stretch of the run for the case, in standard deviations; `None` where it was not
+    /// visited.
     fn by_stretch(&self, (first, last): (u32, u32)) -> [Option<f64>; STRETCHES] {
         let thinned =
             |values: &[f64]| -> Vec<f64> { values.iter().step_by(self.stride).copied().collect() };
@@ -405,7 +406,8 @@ fn of_distance(cases: &[Visits], distance: f64) -> Weights {
     weights
 }
 
-/// How many cases say what one of them would: 1 where they have nothing in common, all where they have everything.
+/// Returns the number of cases that say as much as an independent one: 1 where they have nothing in common, all where
+/// they have everything.
 fn design_effect(cases: &[Thinned<'_>]) -> f64 {
     let rounds = || cases.iter().flat_map(|case| &case.visits.rounds).copied();
     let (Some(first), Some(last)) = (rounds().min(), rounds().max()) else {

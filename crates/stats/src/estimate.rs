@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Confidence of every interval of this crate.
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// The probability left out on each side of an interval.
 pub(crate) const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
@@ -19,7 +19,7 @@ pub struct Band {
     pub high: Seconds,
 }
 
-/// How an interval was obtained.
+/// Origin of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -62,7 +62,7 @@ pub enum Method {
         to_string = "weighted least squares, percentile bootstrap over windows (Gunther 2007, ch. 5)"
     )]
     UslBootstrap,
-    /// That of the mean at the mean speed of the machine.
+    /// The mean's method at the mean speed of the machine.
     #[strum(
         to_string = "bootstrap-t or Student's t at the machine's mean speed, by a control variate (Lavenberg & Welch 1981)"
     )]
@@ -109,7 +109,7 @@ pub struct Estimate<T> {
     pub high: Option<T>,
     /// Nominal coverage of the interval, between 0 and 1.
     pub confidence: f64,
-    /// How the interval was obtained.
+    /// Origin of the interval.
     pub method: Method,
 }
 
@@ -119,7 +119,7 @@ impl Estimate<f64> {
         Self::bounded(value, (Some(low), Some(high)), method)
     }
 
-    /// With a value on either side of which there may be no bound.
+    /// Returns a value that may lack a bound on either side.
     pub(crate) const fn bounded(
         value: f64,
         (low, high): (Option<f64>, Option<f64>),
@@ -134,7 +134,7 @@ impl Estimate<f64> {
         }
     }
 
-    /// Whether its interval is narrower than the other's, each as a share of the value.
+    /// Returns whether its interval is narrower than the other's, each as a share of the value.
     pub(crate) fn is_narrower_than(&self, other: &Self) -> bool {
         let width = |of: &Self| match (of.low, of.high) {
             (Some(low), Some(high)) => (high - low) / of.value.abs(),
@@ -143,7 +143,7 @@ impl Estimate<f64> {
         width(self) < width(other)
     }
 
-    /// With a unit, and an interval that holds the value: one from resamples may miss it.
+    /// Adds a unit and widens the interval to the value, which one from resamples may miss.
     pub(crate) fn widened<T: Quantity>(self) -> Estimate<T> {
         Estimate {
             value: T::from_f64(self.value),
@@ -163,6 +163,47 @@ impl<T: Quantity> Estimate<T> {
         let value = self.value.to_f64();
         (value > 0.0).then(|| (high - low) / 2.0 / value)
     }
+
+    /// Returns whether the half-width is within a share of the value, which is positive for certain.
+    pub fn is_within(&self, share: f64) -> bool {
+        let is_positive = self.low.is_some_and(|low| low.to_f64() > 0.0);
+        let width = self.relative_half_width();
+        is_positive && width.is_some_and(|width| width <= share)
+    }
+
+    /// Returns whether it is less for certain: the intervals do not overlap.
+    pub fn is_below(&self, other: &Self) -> bool {
+        let ends = self.high.zip(other.low);
+        ends.is_some_and(|(high, low)| high.to_f64() < low.to_f64())
+    }
+
+    /// Returns the quotient of positive values, at least as wide as that of independent ones.
+    pub fn over(&self, other: &Self) -> Estimate<Ratio> {
+        let quotient = |a: Option<T>, b: Option<T>| {
+            let (a, b) = (a?.to_f64(), b?.to_f64());
+            (b > 0.0).then(|| Ratio(a / b))
+        };
+        Estimate {
+            value: Ratio(self.value.to_f64() / other.value.to_f64()),
+            low: quotient(self.low, other.high),
+            high: quotient(self.high, other.low),
+            confidence: self.confidence,
+            method: self.method,
+        }
+    }
+}
+
+impl Estimate<Ratio> {
+    /// Returns the ratio of the same two the other way round.
+    pub fn inverse(&self) -> Self {
+        let one = |ratio: Ratio| Ratio(1.0 / ratio.0);
+        Self {
+            value: one(self.value),
+            low: self.high.map(one),
+            high: self.low.filter(|low| low.0 > 0.0).map(one),
+            ..*self
+        }
+    }
 }
 
 impl<T> Estimate<T> {
@@ -177,7 +218,19 @@ impl<T> Estimate<T> {
         }
     }
 
-    /// The same estimate in another unit. `f` must be increasing.
+    /// Returns a value without doubt.
+    pub const fn exact(value: T) -> Self
+    where
+        T: Copy,
+    {
+        Self {
+            low: Some(value),
+            high: Some(value),
+            ..Self::bare(value)
+        }
+    }
+
+    /// Converts the estimate by an increasing function.
     pub fn map<U>(self, f: impl Fn(T) -> U) -> Estimate<U> {
         Estimate {
             value: f(self.value),
@@ -252,7 +305,7 @@ quantity! {
 pub(crate) const NS: f64 = 1e9;
 
 impl Seconds {
-    /// From a number of nanoseconds, whole or not.
+    /// Returns seconds from nanoseconds.
     pub fn from_nanos(nanos: f64) -> Self {
         Self(nanos / NS)
     }
@@ -290,14 +343,14 @@ mod tests {
     }
 }
 
-/// What the methods compute holds its value by itself, before it is widened to.
+/// Computed intervals hold their value before they are widened.
 #[cfg(test)]
 mod computed {
     use proptest::prelude::*;
 
     use crate::estimate::Estimate;
     use crate::ratio::Side;
-    use crate::{Blocks, RunDependence, Sorted, Window, mean, quantile, ratio, spread, throughput};
+    use crate::{Blocks, RunDependence, Sorted, Window, mean, quantile, ratio, throughput};
 
     fn any_blocks() -> impl Strategy<Value = Blocks> {
         let duration = prop_oneof![0..50_u64, 1_000..2_000_u64, 1..10_000_000_000_u64];
@@ -305,7 +358,7 @@ mod computed {
         blocks.prop_map(|blocks| Blocks::from_blocks((0..).zip(blocks)))
     }
 
-    /// As many completions in the time of each block as it has samples.
+    /// Windows with as many completions as each block has samples.
     fn windows(blocks: &Blocks) -> Vec<Window> {
         let window = |(round, durations): (u32, &[u64])| Window {
             completed: durations.iter().map(|_| 1.0).sum(),
@@ -327,7 +380,6 @@ mod computed {
         ) {
             let computed = [
                 mean::computed(&x, &RunDependence::default(), seed),
-                spread::computed(&x, seed),
                 quantile::computed(&x, &Sorted::of(&x), p, &RunDependence::default()),
                 throughput::computed(&windows(&x), &RunDependence::default(), seed),
                 ratio::apart(&Side::of(&x), &Side::of(&y), seed),

@@ -40,7 +40,6 @@ pub fn holm_levels(probabilities: &[f64], risk: f64) -> Vec<f64> {
     levels
 }
 
-/// What is no number is never rejected.
 fn sane(p: f64) -> f64 {
     if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) }
 }

@@ -10,12 +10,11 @@
 mod blocks;
 mod control;
 mod dependence;
-mod dip;
 mod drift;
 mod estimate;
+mod groups;
 mod holm;
 mod mean;
-mod modality;
 mod pairing;
 mod quantile;
 mod queue;
@@ -32,18 +31,18 @@ pub use blocks::{Blocks, MIN_BLOCKS};
 pub use control::{AtMeanSpeed, Controlled, MachineSpeed, controlled};
 pub use dependence::{Dependence, RunDependence};
 pub use drift::{Drift, drift};
-pub use estimate::{Band, CONFIDENCE, Estimate, Method, PerSecond, Quantity, Ratio, Seconds};
+pub use estimate::{Band, Estimate, Method, PerSecond, Quantity, Ratio, Seconds};
+pub use groups::Groups;
 pub use holm::{holm, holm_levels};
 pub use mean::{RunningMean, mean};
-pub use modality::{MIN_DIP, Modes, modality};
-pub use pairing::{MIN_STRETCHES, difference, paired_difference};
+pub use pairing::{difference, paired_difference};
 pub use quantile::{Sorted, median, quantile};
 pub use queue::{Demand, Distribution, QUEUE_PRECISION, Queue, Response, ServiceTimes};
 pub use ratio::{independent, paired};
 pub use runs::{
     BetweenRuns, LogRatio, MIN_RUNS, deviation_of_runs, estimate_of_runs, mean_of_runs,
 };
-pub use spread::{Outliers, extremes, outliers, standard_deviation};
+pub use spread::Outliers;
 pub use summary::{Summary, Warning};
 pub use throughput::{Window, gain, independent_gain, throughput};
 pub use usl::{Level, Usl, UslError, fit as fit_usl};

@@ -58,7 +58,7 @@ impl RunningMean {
         self.blocks.push(Cluster { total, size });
     }
 
-    /// Whether the half-width of Student's t interval over blocks, widened for their dependence, is at most
+    /// Returns whether the half-width of Student's t interval over blocks, widened for their dependence, is at most
     /// this share of the mean.
     ///
     /// Never below [`MIN_BLOCKS`] blocks: a stop rule that believes fewer stops on the variation inside one

@@ -17,13 +17,13 @@ use crate::estimate::{Estimate, Method, NS, Quantity, Seconds};
 use crate::resample::{Cluster, ratio_of_sums, standard_error, t_half_width};
 
 /// Fewer shared stretches than this are not worth pairing.
-pub const MIN_STRETCHES: usize = 8;
+pub(crate) const MIN_STRETCHES: usize = 8;
 
 /// Fewer than this hardly show what neighbouring stretches have in common, and are paired only where that gives the
 /// narrower interval: it covers all the same (`tests/it/calibration.rs`).
 pub(crate) const ENOUGH_STRETCHES: usize = 20;
 
-/// What both did in a stretch.
+/// The two sides of a stretch.
 pub(crate) type Pair = (Cluster, Cluster);
 
 const NOTHING: Cluster = Cluster {
@@ -34,14 +34,14 @@ const NOTHING: Cluster = Cluster {
 /// Two cases side by side, in time order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stretches {
-    /// Those in which both were measured.
+    /// Rounds in which both were measured.
     pub shared: Vec<Pair>,
-    /// What one of them did when the other was done, in pieces of about as many rounds.
+    /// Stretches in which only one of them was measured, in pieces of about as many rounds.
     pub alone: Vec<Pair>,
 }
 
 impl Stretches {
-    /// Of what each did in which round.
+    /// Pairs two sides by their rounds.
     pub fn new(one: &[(u32, Cluster)], other: &[(u32, Cluster)]) -> Self {
         let mut rounds: BTreeMap<u32, Pair> = BTreeMap::new();
         let of_one = one.iter().map(|(round, of)| (*round, (*of, NOTHING)));
@@ -75,14 +75,15 @@ impl Stretches {
     }
 }
 
-/// What each stretch is off the means of both sides, as a share of that side's sum: the terms of the linearised log ratio.
+/// Returns the terms of the linearised log ratio: each stretch's distance from the means of both sides, as a share of
+/// that side's sum.
 pub(crate) fn relative_residuals(stretches: &[Pair]) -> Vec<f64> {
     let (a, b) = means(stretches);
     let residuals = residuals(stretches, (a, b));
     residuals.map(|(of_a, of_b)| of_a / a - of_b / b).collect()
 }
 
-/// The same in nanoseconds: the terms of the difference of the means.
+/// Returns the terms of the difference of the means, in nanoseconds.
 fn difference_residuals(stretches: &[Pair]) -> Vec<f64> {
     let residuals = residuals(stretches, means(stretches));
     residuals.map(|(of_a, of_b)| of_a - of_b).collect()
@@ -98,8 +99,9 @@ pub(crate) fn means(stretches: &[Pair]) -> (f64, f64) {
 fn residuals(stretches: &[Pair], (a, b): (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
     let (all_a, all_b) = sum(stretches);
     let residual = |cluster: &Cluster, mean: f64, n: f64| (cluster.total - mean * cluster.size) / n;
-    let each = stretches.iter();
-    each.map(move |(of_a, of_b)| (residual(of_a, a, all_a.size), residual(of_b, b, all_b.size)))
+    stretches
+        .iter()
+        .map(move |(of_a, of_b)| (residual(of_a, a, all_a.size), residual(of_b, b, all_b.size)))
 }
 
 /// Joins neighbours beyond the number worth resampling.

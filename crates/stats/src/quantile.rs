@@ -17,8 +17,8 @@ use crate::special::binomial_ranks;
 /// The share of the samples below the median.
 pub(crate) const MEDIAN: f64 = 0.5;
 
-/// So many blocks hardly ever lie on one side of their median: with a lag-1 correlation of 0.6, a neighbour's side is
-/// one's own in 0.705 of all cases (Sheppard 1899), that of eight neighbours in 0.06.
+/// Number of blocks that hardly ever lie on one side of their median: with a lag-1 correlation of 0.6, a neighbour's
+/// side is one's own in 0.705 of all cases (Sheppard 1899), that of eight neighbours in 0.06.
 const WITHIN: usize = 9;
 
 /// Durations (ns) in ascending order: one sort serves every order statistic.

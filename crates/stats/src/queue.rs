@@ -35,7 +35,7 @@ const BATCHES: usize = 20;
 /// 2^64 over the golden ratio: its multiples are spread evenly, at no period of the tokens (Knuth, "The Art of Computer
 /// Programming", vol. 3, §6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// So much of them comes before the queue has its usual length.
+/// Share of operations before the queue has its usual length.
 const WARM_UP: f64 = 0.1;
 /// Resamples of a measured service time: the least and the most of so many are 95 % apart.
 const RESAMPLES: u64 = 39;
@@ -45,28 +45,28 @@ const RESAMPLED: usize = 10_000;
 /// Tokens under a demand.
 #[derive(Debug, Clone, Copy)]
 pub struct Queue<'a> {
-    /// What an operation takes.
+    /// Service times.
     pub times: &'a ServiceTimes,
-    /// Who asks.
+    /// Users or arrivals.
     pub demand: Demand,
-    /// How many there are, 1 at least.
+    /// Number of tokens, 1 at least.
     pub tokens: u32,
-    /// Which of them is given an operation.
+    /// Choice of a token.
     pub distribution: Distribution,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// What operations meet in the long run.
+/// Response times in the long run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Response {
     /// Operations a second.
     pub rate: PerSecond,
     /// Mean time from asking to the answer.
     pub mean: Seconds,
-    /// What 95 % do not exceed.
+    /// The 95th percentile.
     pub p95: Seconds,
-    /// What 99 % do not exceed, within what simulation leaves open.
+    /// The 99th percentile, within what simulation leaves open.
     pub p99: Estimate<Seconds>,
     /// The share that takes longer than the limit.
     pub late: Option<f64>,
@@ -81,12 +81,12 @@ impl Queue<'_> {
         Some(rate.0 * self.times.mean().0 / f64::from(self.tokens))
     }
 
-    /// What operations meet; none where more arrive than can be served, so that the queue grows for ever.
+    /// Returns the response times; `None` where more arrive than can be served, so that the queue grows for ever.
     pub fn response(&self, limit: Option<Seconds>) -> Option<Response> {
         if self.load().is_some_and(|load| load >= 1.0) {
             return None;
         }
-        let mut run = Run::of(self);
+        let mut run = QueueRun::of(self);
         let (needed, every) = (self.times.needed() as usize, run.every as usize);
         let mut wanted = FEWEST.max(needed / every);
         loop {
@@ -100,7 +100,7 @@ impl Queue<'_> {
         }
     }
 
-    /// With what a measured service time leaves open, beside what simulation does: as if both were off at once.
+    /// Widens an interval by the doubt of measured service times, as if both errors were maximal at once.
     fn widened(&self, p99: Estimate<Seconds>) -> Estimate<Seconds> {
         if !self.times.is_uncertain() {
             return p99;
@@ -110,7 +110,7 @@ impl Queue<'_> {
             if queue.load().is_some_and(|load| load >= 1.0) {
                 return f64::INFINITY;
             }
-            let mut run = Run::of(&queue);
+            let mut run = QueueRun::of(&queue);
             run.extend(RESAMPLED);
             run.p99().value.0
         };
@@ -131,7 +131,7 @@ impl Queue<'_> {
 }
 
 /// A simulation under way.
-struct Run<'a> {
+struct QueueRun<'a> {
     arrivals: Arrivals,
     station: Station<'a>,
     /// Operations simulated for each that is kept.
@@ -140,7 +140,7 @@ struct Run<'a> {
     done: Vec<(f64, f64)>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> QueueRun<'a> {
     fn of(queue: &Queue<'a>) -> Self {
         Self {
             arrivals: Arrivals::of(queue.demand, queue.seed),
@@ -201,7 +201,7 @@ fn level_of(operations: &[(f64, f64)], share: f64) -> f64 {
     level(operations.iter().map(|(_, time)| *time).collect(), share)
 }
 
-/// Who asks.
+/// Source of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Demand {
     /// A Poisson process: so many a second, whoever waits.
@@ -209,7 +209,7 @@ pub enum Demand {
     /// A closed loop, the model of machines and who repairs them (Palm 1947; Gross et al., "Fundamentals of Queueing
     /// Theory", 4th ed. 2008, §2.7).
     Users {
-        /// How many.
+        /// Number of users.
         count: u32,
         /// The longest pause before asking; pauses are uniform between none and this.
         pause: Seconds,
@@ -233,7 +233,7 @@ struct Arrivals {
     demand: Demand,
     rng: ChaCha8Rng,
     clock: f64,
-    /// When each user asks next. Bits of positive numbers are in the order of the numbers.
+    /// Times of the users' next operations. Bits of positive numbers are in the order of the numbers.
     due: BinaryHeap<Reverse<u64>>,
 }
 
@@ -263,7 +263,6 @@ impl Arrivals {
         self.clock
     }
 
-    /// Who had that answer asks again.
     fn answered(&mut self, at: f64) {
         if let Demand::Users { pause, .. } = self.demand {
             let again = at + pause.0 * self.rng.random::<f64>();
@@ -272,11 +271,11 @@ impl Arrivals {
     }
 }
 
-/// Which token is given an operation.
+/// Choice of a token for an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
-    /// One queue before all: the token that is free first.
+    /// A single queue before all: the first free token.
     Shared,
     /// The token that has the fewest operations, of several such the one that was given none for the longest time.
     LeastConn,
@@ -297,10 +296,10 @@ impl Distribution {
 }
 
 #[derive(Debug, Default, Clone)]
-struct Token {
-    /// When it has done all that it was given.
+struct QueueToken {
+    /// Time at which it is free.
     free: f64,
-    /// When each of these ends.
+    /// Ends of its operations.
     under_way: VecDeque<f64>,
     /// The number of the last operation that it was given.
     last: u64,
@@ -310,7 +309,7 @@ struct Token {
 struct Station<'a> {
     times: &'a ServiceTimes,
     distribution: Distribution,
-    tokens: Vec<Token>,
+    tokens: Vec<QueueToken>,
     given: u64,
     service: ChaCha8Rng,
     choice: ChaCha8Rng,
@@ -321,14 +320,14 @@ impl<'a> Station<'a> {
         Self {
             times: queue.times,
             distribution: queue.distribution,
-            tokens: vec![Token::default(); queue.tokens.max(1) as usize],
+            tokens: vec![QueueToken::default(); queue.tokens.max(1) as usize],
             given: 0,
             service: rng(queue.seed, Stream::Services),
             choice: rng(queue.seed, Stream::Choices),
         }
     }
 
-    /// How long an operation takes that arrives now, its wait included.
+    /// Returns the response time of an operation that arrives now.
     fn serve(&mut self, now: f64) -> f64 {
         let number = self.tokens.len();
         self.given += 1;
@@ -355,7 +354,7 @@ impl<'a> Station<'a> {
         response
     }
 
-    fn least(&self, by: impl Fn(&Token) -> (u64, u64)) -> usize {
+    fn least(&self, by: impl Fn(&QueueToken) -> (u64, u64)) -> usize {
         let tokens = 0..self.tokens.len();
         tokens
             .min_by_key(|&index| by(&self.tokens[index]))

@@ -15,16 +15,16 @@ use crate::resample::{
 };
 use crate::special::t_quantile;
 
-/// One side of a ratio.
+/// A side of a ratio.
 pub(crate) struct Side {
     /// The units of its own error.
     pub units: Vec<Cluster>,
-    /// What it did in which round.
+    /// Its blocks by rounds.
     pub visits: Vec<(u32, Cluster)>,
 }
 
 impl Side {
-    /// Of unshifted durations: residuals do not cancel, squares are not needed.
+    /// Returns a side of unshifted durations: residuals do not cancel, squares are not needed.
     pub(crate) fn of(blocks: &Blocks) -> Self {
         let Units {
             offset_ns,
@@ -97,7 +97,7 @@ pub fn paired(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Est
     in_turn(&Side::of(numerator), &Side::of(denominator), seed).map(Estimate::widened)
 }
 
-/// By what the stretches of two sides say, and with few of them by whichever interval is narrower.
+/// Returns the ratio by the stretches of two sides, with few of them by whichever interval is narrower.
 pub(crate) fn in_turn(top: &Side, bottom: &Side, seed: u64) -> Option<Estimate<f64>> {
     let Stretches { shared, .. } = Stretches::new(&top.visits, &bottom.visits);
     let of_pairs = (shared.len() >= MIN_STRETCHES).then(|| of_stretches(&shared));

@@ -26,17 +26,17 @@ pub struct LogRatio {
     method: Method,
 }
 
-/// By how much runs of the same case differ on a machine: standard deviation of the log of a run's mean.
+/// Differences between runs of the same case on a machine: standard deviation of the log of a run's mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BetweenRuns {
     /// The standard deviation, nearly a share of the mean.
     pub deviation: f64,
-    /// How many runs it is known from; none: it is assumed.
+    /// Number of runs behind it; 0 if it is assumed.
     pub runs: usize,
 }
 
 impl BetweenRuns {
-    /// Where nothing is known: the upper end of what was seen on shared virtual machines.
+    /// The assumed deviation: the upper end of what was seen on shared virtual machines.
     pub const ASSUMED: Self = Self {
         deviation: 0.15,
         runs: 0,
@@ -45,7 +45,7 @@ impl BetweenRuns {
     pub const MIN_RUNS: usize = 5;
     /// A machine that was this quiet for a while need not stay so.
     const QUIETEST: f64 = 0.05;
-    /// Of the assumed deviation, which was not estimated from a sample.
+    /// Degrees of freedom of the assumed deviation, which was not estimated from a sample.
     const ASSUMED_FREEDOM: f64 = 1_000.0;
 
     /// Out of the means of each case's runs, of `runs` different runs in all. The variance is pooled over the
@@ -131,8 +131,8 @@ impl LogRatio {
         })
     }
 
-    /// From a ratio and its interval (Altman & Bland, "How to obtain the P value from a confidence interval",
-    /// BMJ 343, 2011), by the wider side. `None` if it has no interval.
+    /// Returns the evidence of a ratio with an interval (Altman & Bland, "How to obtain the P value from a confidence
+    /// interval", BMJ 343, 2011), by the wider side. `None` if it has no interval.
     pub fn of_interval(ratio: &Estimate<Ratio>, freedom: f64) -> Option<Self> {
         let value = ratio.value.0.ln();
         let half = (value - ratio.low?.0.ln()).max(ratio.high?.0.ln() - value);
@@ -177,17 +177,18 @@ impl LogRatio {
         Estimate::new(self.value.exp(), bounds, self.method).widened()
     }
 
-    /// How probable so large a difference, in either direction, would be if there were none beyond the share.
+    /// Returns the probability of so large a difference, in either direction, if there were none beyond the share.
     pub fn p_differs_by(&self, share: f64) -> f64 {
         (2.0 * self.tail(self.value.abs() - share.ln_1p())).min(1.0)
     }
 
-    /// How probable so slow a new side would be if it were slower by no more than the share.
+    /// Returns the probability of so slow a new side, if it were slower by no more than the share.
     pub fn p_slower_than(&self, share: f64) -> f64 {
         self.tail(self.value - share.ln_1p())
     }
 
-    /// How probable so fast a new side would be if it were slower by the share or more: below 5 %, it is shown not to be.
+    /// Returns the probability of so fast a new side, if it were slower by the share or more: below 5 %, it is shown
+    /// not to be.
     pub fn p_at_least_slower_by(&self, share: f64) -> f64 {
         self.tail(share.ln_1p() - self.value)
     }

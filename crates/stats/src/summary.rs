@@ -5,8 +5,8 @@ use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::{Dependence, RunDependence};
 use crate::drift::{Drift, drift};
 use crate::estimate::{Estimate, Ratio, Seconds};
+use crate::groups::{Groups, groups};
 use crate::mean::mean;
-use crate::modality::{Modes, modality};
 use crate::quantile::{MEDIAN, Sorted, quantile};
 use crate::resample::dependence_of;
 use crate::spread::{Outliers, extremes, outliers, standard_deviation};
@@ -44,27 +44,27 @@ pub struct Summary {
     /// 368 samples: what bounds it from below may be less than the mean.
     pub p99: Option<Estimate<Seconds>>,
     /// Standard deviation; `None` for a single sample.
-    pub stddev: Option<Estimate<Seconds>>,
+    pub stddev: Option<Seconds>,
     /// Samples beyond Tukey's outer fences.
     pub outliers: Outliers,
     /// Trend over the case; `None` with too few blocks.
     pub drift: Option<Drift>,
-    /// The steps in which the durations come, if they do.
-    pub modes: Option<Modes>,
-    /// How much neighbouring blocks are alike; 0 where there are too few to tell.
+    /// A valley that parts the durations; `None` where they are one group.
+    pub groups: Option<Groups>,
+    /// Correlation of neighbouring blocks; 0 where there are too few to tell.
     pub dependence: Dependence,
-    /// What the mean was before it was corrected for the machine's speed, where that helps.
+    /// The mean before its correction for the machine's speed, where that helps.
     pub controlled: Option<Controlled>,
 }
 
 impl Summary {
-    /// The same with the mean at the mean speed of the machine.
+    /// Replaces the mean by that at the mean speed of the machine.
     pub fn at_mean_speed(self, found: &AtMeanSpeed, run: &RunDependence) -> Self {
         Self {
             mean: found.mean,
             // What is left of these is the case's own.
             drift: drift(&found.blocks),
-            modes: modality(&found.blocks),
+            groups: groups(&found.blocks),
             dependence: dependence_in(&found.blocks, run),
             controlled: Some(found.before),
             ..self
@@ -83,16 +83,16 @@ impl Summary {
             median: quantile(blocks, &sorted, MEDIAN, run)?,
             p90: quantile(blocks, &sorted, 0.9, run)?,
             p99: quantile(blocks, &sorted, 0.99, run).filter(|p99| p99.high.is_some()),
-            stddev: standard_deviation(blocks, seed),
+            stddev: standard_deviation(blocks),
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
-            modes: modality(blocks),
+            groups: groups(blocks),
             dependence: dependence_in(blocks, run),
             controlled: None,
         })
     }
 
-    /// What the reader should know before trusting the figures.
+    /// Returns limits of the figures.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match self.drift {
@@ -112,9 +112,7 @@ impl Summary {
         if shown && self.dependence.widening > WIDENED {
             warnings.push(Warning::Dependent(self.dependence));
         }
-        if let Some(modes) = self.modes {
-            warnings.push(Warning::Steps(modes));
-        }
+        warnings.extend(self.groups.map(Warning::Groups));
         warnings
     }
 }
@@ -139,6 +137,6 @@ pub enum Warning {
     TooFewForDrift,
     /// Neighbouring blocks are alike.
     Dependent(Dependence),
-    /// Durations come in two steps or more.
-    Steps(Modes),
+    /// Durations come in several groups.
+    Groups(Groups),
 }

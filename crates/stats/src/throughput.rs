@@ -42,7 +42,7 @@ pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<E
     in_turn(&side(numerator), &side(denominator), seed).map(Estimate::widened)
 }
 
-/// The same of cases that did not take turns: nothing is paired.
+/// Returns the gain of cases that did not take turns: nothing is paired.
 pub fn independent_gain(
     numerator: &[Window],
     denominator: &[Window],

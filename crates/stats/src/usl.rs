@@ -53,7 +53,7 @@ pub struct Usl {
 }
 
 impl Usl {
-    /// Whether the law does not describe these data; its parameters then mean little.
+    /// Returns whether the law does not describe these data; its parameters then mean little.
     pub fn rejected(&self) -> bool {
         self.p_value.is_some_and(|p_value| p_value < REJECT)
     }

@@ -1,4 +1,4 @@
-//! How a program that is not keymark reaches a key: the capabilities of access. A store gives those that its
+//! Ways by which a program that is not keymark reaches a key: the capabilities of access. A store gives those that its
 //! keys have, a stack asks for the one that it needs; neither names the other.
 
 use std::ffi::OsString;
@@ -11,6 +11,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::worker::WorkerProcess;
 use serde::{Deserialize, Serialize};
+use strum::EnumDiscriminants;
 
 use crate::card::{CardAccess, Slot};
 use crate::pkcs11_uri::Pkcs11Uri;
@@ -18,33 +19,26 @@ use crate::scheme::Scheme;
 use crate::test_key::{SealedKey, TestKey};
 use crate::user::Pin;
 
-/// A capability of access: what the keys of a device have before any of them is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccessKind {
-    /// The private key can be written to a file in whatever form a program reads.
-    KeyFile,
-    /// It is on a card in a reader.
-    Card,
-    /// It is an object on a token behind a PKCS#11 module.
-    Module,
-    /// Another process of keymark's can be told how to open it.
-    Errand,
-}
-
-/// The ways to one key.
-#[derive(Debug, Clone, Default)]
-pub struct Access {
-    /// The private key itself: a test key.
-    pub file: Option<Arc<TestKey>>,
-    /// The card that it is on, and where on it.
-    pub card: Option<(Arc<dyn CardAccess>, Slot)>,
-    pub module: Option<Arc<dyn ModuleAccess>>,
-    pub errand: Option<Errand>,
+/// The way to one key, by which programs other than keymark reach it.
+#[derive(Debug, Clone, EnumDiscriminants)]
+#[strum_discriminants(
+    name(AccessKind),
+    doc = "The way to the keys of a device, before any of them is opened."
+)]
+pub enum Access {
+    /// The private key itself, a test key: it can be written to a file in whatever form a program reads.
+    KeyFile(Arc<TestKey>),
+    /// A slot of a card in a reader.
+    Card(Arc<dyn CardAccess>, Slot),
+    /// An object on a token behind a PKCS#11 module.
+    Module(Arc<dyn ModuleAccess>),
+    /// A key that only another process of keymark's can open.
+    Locator(KeyLocator),
 }
 
 /// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
 pub trait ModuleAccess: Debug + Send + Sync {
-    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// Returns the means by which a program uses the key. A test key is written to the token for it, if that is one of
     /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
     fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
 
@@ -55,21 +49,21 @@ pub trait ModuleAccess: Debug + Send + Sync {
     fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
 }
 
-/// Whether a program knows a key by its certificate only.
+/// Need of a program for a certificate of its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Certificate {
-    /// It sees no other keys.
+    /// The program sees no other keys.
     Wanted,
-    /// It finds keys by their names.
+    /// The program finds keys by their names.
     NotNeeded,
 }
 
-/// How another process of keymark's opens a key as its store does.
+/// The key that another process of keymark's opens as its store does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Errand {
+pub enum KeyLocator {
     /// A key in memory, in the clear.
     Software(SealedKey),
-    /// One that this TPM alone can load.
+    /// Key that this TPM alone can load.
     #[cfg(feature = "tpm")]
     Tpm(crate::tpm::Way, tss_esapi::utils::TpmsContext),
 }
@@ -86,7 +80,7 @@ words! {
     }
 }
 
-/// What a worker does with a key.
+/// Work of a worker with a key.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct KeyUse {
     pub capability: Capability,
@@ -99,25 +93,36 @@ impl Access {
     /// The private key, for what needs it in memory or in a file.
     pub fn into_file(self) -> Result<Arc<TestKey>, Error> {
         let advice = "--library and key files are about keys in memory";
-        let kept = || Error::call("opening a key", "its device keeps it to itself", advice);
-        self.file.ok_or_else(kept)
+        match self {
+            Self::KeyFile(key) => Ok(key),
+            Self::Card(..) | Self::Module(_) | Self::Locator(_) => {
+                let reason = "its device keeps it to itself";
+                Err(Error::call("opening a key", reason, advice))
+            }
+        }
     }
 
     /// The token's way.
     pub fn into_module(self) -> Result<Arc<dyn ModuleAccess>, Error> {
-        let elsewhere = || Error::call("opening a key", "it is on no PKCS#11 token", "");
-        self.module.ok_or_else(elsewhere)
+        match self {
+            Self::Module(module) => Ok(module),
+            Self::KeyFile(_) | Self::Card(..) | Self::Locator(_) => Err(Error::call(
+                "opening a key",
+                "it is on no PKCS#11 token",
+                "",
+            )),
+        }
     }
 }
 
-/// What a program that is not keymark is told of a token's key.
+/// Means by which a program that is not keymark reaches a token's key.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 #[derive(Serialize, Deserialize)]
 pub struct ProgramKey {
     pub(crate) module: PathBuf,
-    /// Of the private key, as far as it is known; neither module nor PIN is in it.
+    /// URI of the private key, as far as it is known, without module and PIN.
     pub uri: Box<Pkcs11Uri>,
-    /// What the token has accepted; none where it wants none.
+    /// PIN that the token has accepted; none where it wants none.
     #[serde(skip)]
     pub pin: Option<Pin>,
     /// The whole environment of the program, as the process has it that starts the program.
@@ -128,7 +133,8 @@ pub struct ProgramKey {
 }
 
 impl ProgramKey {
-    /// The private key that the URI names behind that module, whatever the URI says of modules and PINs. No token is asked.
+    /// The private key that the URI names behind that module, whatever the URI says of modules and PINs. No token is
+    /// asked.
     pub fn of_uri(module: PathBuf, uri: Pkcs11Uri) -> Result<Self, Error> {
         let key = Self {
             module,
@@ -146,7 +152,7 @@ impl ProgramKey {
         key.naming_one()
     }
 
-    /// The same, if the URI names one key of its token.
+    /// Returns it if the URI names one key of its token.
     pub fn naming_one(self) -> Result<Self, Error> {
         if self.uri.object.names_one() {
             return Ok(self);

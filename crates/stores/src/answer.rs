@@ -1,4 +1,4 @@
-//! What devices answer, as the check of the results expects it.
+//! Answers of devices in the form that the check of the results expects.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ pub struct Answers {
     pub capacity: usize,
 }
 
-/// How signatures and secrets on elliptic curves are written.
+/// Form of signatures and secrets on elliptic curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerForm {
-    /// As OpenSSL does: ECDSA signatures in DER, the x coordinate of an ECDH secret.
+    /// OpenSSL's form: ECDSA signatures in DER, the x coordinate of an ECDH secret.
     Der,
-    /// As devices do: r and s of equal length (OpenPGP card 3.4.1 §7.2.10.3, PKCS#11 3.1 §6.3.1), an
+    /// The form of devices: r and s of equal length (OpenPGP card 3.4.1 §7.2.10.3, PKCS#11 3.1 §6.3.1), an
     /// ECDH secret as a point or as its x coordinate (§7.2.11).
     Concatenated,
 }
@@ -47,8 +47,8 @@ impl AnswerForm {
 }
 
 impl Answers {
-    /// Those of a device; the longest are an RSA-8192 signature, with room for what a faulty one may add, and one of
-    /// ML-DSA-87 (FIPS 204 table 2).
+    /// Returns the answers of a device; the longest are an RSA-8192 signature, with room for what a faulty one may
+    /// add, and one of ML-DSA-87 (FIPS 204 table 2).
     pub(crate) const fn of_device(algorithm: Algorithm) -> Self {
         let is_long = matches!(algorithm.family(), Family::MlDsa(_));
         Self {

@@ -8,21 +8,21 @@ use keymark_bench::{Algorithm, Error, Operation};
 
 use crate::public_key::PublicKey;
 use crate::store::KeyStore;
-use crate::tokens::reader::Reader;
+use crate::tokens::reader::CardReader;
 use crate::user::Pin;
 
 /// A card with keys in slots.
 pub trait CardAccess: Debug + Send + Sync {
     fn place(&self) -> &CardPlace;
 
-    /// Which card it is.
+    /// Returns the card's identifier.
     fn aid(&self) -> Result<Aid, Error>;
 
     /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
     /// under the rules, and once.
     fn user_pin(&self) -> Result<Pin, Error>;
 
-    /// Whether the slot's key may be used, which for some takes the user's finger.
+    /// Returns whether the slot's key may be used, which for some takes the user's finger.
     fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error>;
 
     /// Tells the user to touch the button.
@@ -34,23 +34,23 @@ pub trait CardAccess: Debug + Send + Sync {
     /// Fingerprint of the key in the slot, in hexadecimal, upper case.
     fn fingerprint(&self, slot: Slot) -> Result<Option<String>, Error>;
 
-    /// For how many signatures the PIN is good.
+    /// Returns the lifetime of the PIN for signing.
     fn signing_pin(&self) -> Result<SigningPin, Error>;
 
     /// Notes the fingerprint that a slot's key has in OpenPGP.
     fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error>;
 }
 
-/// Where a card is.
+/// Place of a card.
 #[derive(Debug, Clone)]
 pub enum CardPlace {
-    /// In a reader of this process, made for the run: it can be served at a socket.
+    /// Reader of this process, made for the run: it can be served at a socket.
     Virtual {
-        reader: Reader,
-        /// Where the keys in its slots come from, in the clear.
+        reader: CardReader,
+        /// Store of the keys in its slots, in the clear.
         test_keys: Arc<dyn KeyStore>,
     },
-    /// In a reader of pcscd's, by its name.
+    /// Name of a reader of pcscd's.
     Pcscd(String),
 }
 
@@ -67,7 +67,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// In the specification's order.
+    /// All of them in the specification's order.
     pub const ALL: [Self; 3] = [Self::Signature, Self::Decryption, Self::Authentication];
 
     /// The slot that does the operation.
@@ -76,12 +76,12 @@ impl Slot {
         slots.find(|slot| slot.operation() == operation)
     }
 
-    /// Of three things, one for each slot in the specification's order, this slot's.
+    /// Picks this slot's of three things in the specification's order.
     pub const fn pick<T: Copy>(self, of_slots: [T; 3]) -> T {
         of_slots[self as usize]
     }
 
-    /// What it is asked.
+    /// Returns the operation of the slot's key.
     pub const fn operation(self) -> Operation {
         self.pick([Operation::Sign, Operation::Decrypt, Operation::Authenticate])
     }
@@ -130,22 +130,22 @@ impl Aid {
     }
 }
 
-/// Whether a key wants its owner's finger (DO D6 to D8, §4.4.3.6).
+/// Touch of its owner's finger that a key wants (DO D6 to D8, §4.4.3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TouchPolicy {
     /// No.
     Off,
-    /// For each operation.
+    /// A touch for each operation.
     Each,
     /// Once, for some time after.
     Cached,
 }
 
-/// For how long a verified PIN 81 is good (first byte of DO C4).
+/// Lifetime of a verified PIN 81 (first byte of DO C4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SigningPin {
-    /// For one signature: "forced signature PIN".
+    /// Good for a signature: "forced signature PIN".
     Once,
-    /// Until the card is reset.
+    /// All signatures until the card is reset.
     Several,
 }

@@ -11,7 +11,7 @@ const DAYS: u32 = 30;
 /// X.509 v3 (RFC 5280 §4.1.2.1).
 const VERSION_3: i32 = 2;
 
-/// Who has that common name.
+/// Returns the name with that common name.
 pub fn name(common: &str) -> Result<X509Name, ErrorStack> {
     let mut name: X509NameBuilder = X509Name::builder()?;
     name.append_entry_by_text("CN", common)?;

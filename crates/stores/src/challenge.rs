@@ -1,4 +1,4 @@
-//! What is asked of a key, made with its public half, and the check of the answers.
+//! Questions to a key, made with its public half, and the check of the answers.
 
 use std::sync::Arc;
 

@@ -17,16 +17,16 @@ use crate::software::SoftwareStore;
 use crate::store::KeyStore;
 use crate::user::{TokenId, User};
 
-/// Which devices to look for.
+/// Devices to look for.
 #[derive(Debug, Clone)]
 pub enum Wish {
-    /// This CPU.
+    /// Nothing but this CPU.
     Software,
-    /// What the default plan compares: this CPU and what stands in for a token.
+    /// Devices that the default plan compares: this CPU and a stand-in for a token.
     Default,
     /// The token that is plugged in.
     Inserted,
-    /// By name.
+    /// Devices by name.
     Named(Vec<String>),
     /// Everything.
     All,
@@ -35,14 +35,14 @@ pub enum Wish {
 /// A family of key stores: one folder, registered in [`crate::registry`].
 #[derive(Debug, Clone, Copy)]
 pub struct StoreFamily {
-    /// What its devices are.
+    /// Kind of its devices.
     pub store: StoreKind,
     /// Looks for the devices that are wanted, and adds them to those that others have found.
     pub look: fn(&Wish, &User, &mut Looked) -> Result<(), Error>,
 }
 
 impl StoreFamily {
-    /// What the family has of what is wanted.
+    /// Looks for the devices that are wanted.
     pub fn found(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         let mut looked = Looked::default();
         (self.look)(wish, user, &mut looked)?;
@@ -50,17 +50,17 @@ impl StoreFamily {
     }
 }
 
-/// What looking for devices yields.
+/// Result of looking for devices.
 #[derive(Debug, Default)]
 pub struct Looked {
     pub devices: Vec<Box<dyn Device>>,
-    /// Of the names in a wish, those that are devices of the family.
+    /// Names in a wish that are devices of the family.
     pub known: Vec<String>,
-    /// What could not be looked at, if it had to be: readers without pcscd.
+    /// Failure to look where it was necessary: readers without pcscd.
     pub unseen: Option<Error>,
     /// Readers whose token another program has to itself, by their names.
     pub occupied: Vec<String>,
-    /// Where tokens were looked for beside readers.
+    /// Places beside readers where tokens were looked for.
     pub visited: Vec<Visited>,
 }
 
@@ -68,40 +68,40 @@ pub struct Looked {
 #[derive(Debug, Clone)]
 pub struct Visited {
     pub store: StoreKind,
-    /// What it goes by.
+    /// Name of the place.
     pub name: String,
     pub file: PathBuf,
-    /// What was found, or what is wrong with it.
+    /// Summary of its tokens, or the reason why there is none.
     pub said: Result<String, Error>,
 }
 
-/// One device that was found.
+/// A device that was found.
 pub trait Device: Debug + Send + Sync {
-    /// What it is.
+    /// Returns its identity.
     fn identity(&self) -> &StoreIdentity;
 
-    /// What can be measured on it.
+    /// Returns all that can be measured on it.
     fn capabilities(&self) -> &[Capability];
 
-    /// What of it needs no test key to be written: programs that want the owner's keyring use no other.
+    /// Returns all that needs no test key to be written: programs that want the owner's keyring use no other.
     fn present(&self) -> &[Capability] {
         self.capabilities()
     }
 
-    /// What it can do as well, but is the same work under another name.
+    /// Returns the capabilities that are the same work under another name.
     fn synonyms(&self) -> Vec<Capability> {
         Vec::new()
     }
 
-    /// In which ways its keys can be used besides the usual one, and which of what can be measured.
+    /// Returns the ways in which its keys can be used besides the usual one, and the capabilities of each.
     fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
         Vec::new()
     }
 
-    /// The capabilities of access that its keys have.
-    fn access(&self) -> &'static [AccessKind];
+    /// The way to its keys.
+    fn access(&self) -> AccessKind;
 
-    /// What it says of itself, for people.
+    /// Returns a description of it for people.
     fn facts(&self) -> Vec<Fact>;
 
     /// The public halves of its keys, and the certificates of them, as far as it shows them without a PIN and without
@@ -110,12 +110,12 @@ pub trait Device: Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Which token it is, if it is one that outlives the run.
+    /// Returns the token's identity, if it is one that outlives the run.
     fn token(&self) -> Option<TokenId> {
         None
     }
 
-    /// Whether a run can ask it for all of this together.
+    /// Checks whether a run can ask it for all of this together.
     fn check(&self, _wanted: &[Capability]) -> Result<(), Error> {
         Ok(())
     }
@@ -135,7 +135,7 @@ pub trait Device: Debug + Send + Sync {
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error>;
 }
 
-/// What a device is that keymark makes: software of this CPU, or that with the times of another device.
+/// Makes the identity of a device of keymark's own: software of this CPU, or that with the times of another device.
 pub(crate) fn made_identity(
     name: impl Into<String>,
     kind: StoreKind,
@@ -161,7 +161,7 @@ pub(crate) fn made_identity(
 /// The public half of a key on a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublicPart {
-    /// What the key is called there.
+    /// Name of the key on the device.
     pub name: String,
     /// The key.
     pub der: PublicDer,
@@ -176,14 +176,14 @@ pub enum PublicDer {
     Certificate(Vec<u8>),
 }
 
-/// One line of what a device says of itself.
+/// A line of a device's description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is about; several lines may be about the same.
+    /// Subject; several lines may have the same.
     pub name: &'static str,
-    /// What is said.
+    /// Text of the line.
     pub text: String,
-    /// How long it takes, where that is what is said.
+    /// Duration, where the line is about one.
     pub time: Option<Duration>,
 }
 
@@ -206,12 +206,12 @@ impl Fact {
     }
 }
 
-/// What the stores of one run share.
+/// Means that the stores of one run share.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// Seed of everything random.
     pub seed: u64,
-    /// Where test keys come from: all devices that are given keys get the same ones, so that they do the
+    /// Store of test keys: all devices that are given keys get the same ones, so that they do the
     /// same work.
     pub test_keys: Arc<SoftwareStore>,
     /// The journals, and the name that the run has in them; without, no token is written to that outlives
@@ -231,8 +231,8 @@ impl Run {
 }
 
 impl dyn Device + '_ {
-    /// Whether its keys have the capability of access.
+    /// Returns whether its keys are reached in that way.
     pub fn has(&self, kind: AccessKind) -> bool {
-        self.access().contains(&kind)
+        self.access() == kind
     }
 }

@@ -7,18 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::places::private_dir::{PrivateDir, record};
+use crate::places::private_dir::PrivateDir;
 use crate::places::program;
 use crate::places::watchdog::Watchdog;
 use keymark_bench::Error;
 
-/// What libtpms, of which swtpm is made, calls its TPMs: its maker, IBM, has made some of silicon, too.
+/// Model name of libtpms' TPMs, of which swtpm is made. IBM, its maker, has also made some of silicon.
 pub(crate) const LIBTPMS: &str = "SW   TPM";
 /// Limit of the start, which takes 0.1 s on an idle machine and exceeded 10 s on a busy one.
 const START: Duration = Duration::from_secs(60);
-/// Where the script is.
 const SCRIPT: &str = "start";
-/// Where the programs complain.
 const LOG: &str = "log";
 
 /// The running programs: they end with the value, or with keymark if that is killed.
@@ -29,8 +27,8 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// Runs the script, which is told the directory and the arguments, and writes a line with the processes it has
-    /// started once they can be used. What it ends is its group, with a watchdog in it that does so after keymark.
+    /// Runs the script, which is told the directory and the arguments, and writes a line once the programs
+    /// that it has started can be used. What it ends is its group, with a watchdog in it that does so after keymark.
     pub(crate) fn start(
         place: &PrivateDir,
         script: &str,
@@ -55,13 +53,10 @@ impl Emulator {
         let told = starter.stdout.take();
         let line = told.ok_or_else(|| io::ErrorKind::BrokenPipe.into());
         let line = line.and_then(|told| program::first_line(told, START));
-        let line = line.map_err(|error| emulator.explained(failed(error)))?;
+        line.map_err(|error| emulator.explained(failed(error)))?;
         // It has nothing left to do.
         program::ended_within(&mut starter, START)
             .ok_or_else(|| failed(io::ErrorKind::TimedOut.into()))?;
-        for process in line.split(' ').filter_map(|number| number.parse().ok()) {
-            record(place.path(), process)?;
-        }
         Ok(emulator)
     }
 

@@ -1,4 +1,4 @@
-//! Where private keys live. One folder a family of key stores; [`registry`] has the list.
+//! Stores of private keys. One folder a family; [`registry`] has the list.
 
 #![cfg_attr(
     test,

@@ -26,7 +26,7 @@ pub fn der_signature(r: &[u8], s: &[u8]) -> Result<Vec<u8>, ErrorStack> {
     EcdsaSig::from_private_components(r, s)?.to_der()
 }
 
-/// What the check of a signature means for the operation that made it.
+/// Returns the meaning of a signature's check for the operation that made it.
 ///
 /// # Errors
 /// When the signature is not right, or nobody can tell.
@@ -120,7 +120,6 @@ impl PublicKey {
         Ok(Self::of_public(algorithm, key))
     }
 
-    /// That key, as OpenSSL has it.
     pub(crate) const fn of_public(algorithm: Algorithm, key: PKey<Public>) -> Self {
         let numbers = PublicNumbers::Evp(key);
         Self { algorithm, numbers }
@@ -139,8 +138,8 @@ impl PublicKey {
         }
     }
 
-    /// Something encrypted to the key, by another scheme of RSA or as usual, or an ephemeral key, and the secret that has to
-    /// come out.
+    /// Something encrypted to the key, by another scheme of RSA or as usual, or an ephemeral key, and the secret that
+    /// has to come out.
     pub fn encrypt(&self, scheme: Option<Scheme>) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let made = match (&self.numbers, self.algorithm.family()) {
             (PublicNumbers::Elgamal(key), _) => {
@@ -153,8 +152,8 @@ impl PublicKey {
         made.during("making inputs with the public key")
     }
 
-    /// Whether `signature` (DER for DSA and ECDSA), by a scheme or as usual, is one of the message, or of the digest that
-    /// the algorithm's challenges have.
+    /// Returns whether `signature` (DER for DSA and ECDSA), by a scheme or as usual, is one of the message, or of the
+    /// digest that the algorithm's challenges have.
     pub fn verify(
         &self,
         scheme: Option<Scheme>,
@@ -171,7 +170,7 @@ impl PublicKey {
         self.verify_padded(scheme, Md::sha256(), signed, signature)
     }
 
-    /// The same for a digest made with `md`, which RSA signs along with it.
+    /// Verifies a digest made with `md`, which RSA signs along with it.
     pub fn verify_digest(
         &self,
         md: &MdRef,
@@ -206,7 +205,6 @@ impl PublicKey {
     }
 }
 
-/// As long as an AES-256 session key with its frame (RFC 4880 §5.1).
 fn message() -> Result<Vec<u8>, ErrorStack> {
     // A first byte that is not zero: Elgamal yields a number, which has no leading zeros.
     let mut message = vec![9; 35];

@@ -5,7 +5,7 @@ use keymark_bench::{Error, Profile};
 use crate::device::{Looked, StoreFamily, Wish};
 use crate::user::User;
 
-/// In the order of tables.
+/// All families in the order of tables.
 pub const FAMILIES: &[StoreFamily] = &[
     crate::software::device::FAMILY,
     #[cfg(feature = "tokens")]
@@ -16,7 +16,7 @@ pub const FAMILIES: &[StoreFamily] = &[
     crate::tpm::FAMILY,
 ];
 
-/// What all of them find.
+/// Looks for devices of all families.
 pub fn look(wish: &Wish, user: &User) -> Result<Looked, Error> {
     let mut all = Looked::default();
     for family in FAMILIES {

@@ -11,7 +11,6 @@ pub(crate) fn rows(
     })
 }
 
-/// What the code of that name means, and what to do.
 pub(crate) fn meaning(table: &'static str, name: &str) -> Option<(&'static str, &'static str)> {
     let mut rows = rows(table);
     let row = rows.find(|(names, ..)| names.split(' ').any(|known| known == name));

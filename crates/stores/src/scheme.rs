@@ -13,31 +13,30 @@ use openssl::rsa::Padding;
 use openssl::sign::RsaPssSaltlen;
 
 words! {
-    /// How a key is used, where it is otherwise than usual: as PKCS#1 v1.5 has it for RSA (RFC 8017), and of
+    /// Use of a key in place of the usual one, which is as PKCS#1 v1.5 has it for RSA (RFC 8017), and of
     /// a digest that was calculated before for ECDSA.
     pub enum Scheme("scheme") {
         /// RSASSA-PSS of a digest (RFC 8017 §8.1): SHA-256, MGF1 with it, 32 bytes of salt.
         Pss = "pss",
         /// RSAES-OAEP (§7.1): SHA-256, MGF1 with it, no label.
         Oaep = "oaep",
-        /// The same with SHA-1, where a key store takes no other.
+        /// OAEP with SHA-1, where a key store takes no other.
         OaepSha1 = "oaep-sha1",
         /// The key store calculates the digest of the message as well (`CKM_SHA256_RSA_PKCS`,
         /// `CKM_ECDSA_SHA256`).
         Hashed = "hashed",
-        /// The same for RSASSA-PSS (`CKM_SHA256_RSA_PKCS_PSS`).
+        /// RSASSA-PSS of a message (`CKM_SHA256_RSA_PKCS_PSS`).
         PssHashed = "pss-hashed",
     }
 }
 
-/// Before a SHA-256 digest that RSA signs: its DigestInfo (RFC 8017 §9.2).
 pub(crate) const SHA256_DIGEST_INFO: [u8; 19] = [
     0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
     0x00, 0x04, 0x20,
 ];
 
 impl Scheme {
-    /// Whether there is such a use of a key.
+    /// Returns whether there is such a use of a key.
     pub const fn is_of(self, capability: Capability) -> bool {
         let signs = matches!(capability.operation, Operation::Sign);
         let decrypts = matches!(capability.operation, Operation::Decrypt);
@@ -49,7 +48,7 @@ impl Scheme {
         }
     }
 
-    /// Whether the key store is given the message, in place of its digest.
+    /// Returns whether the key store is given the message, in place of its digest.
     pub const fn hashes(self) -> bool {
         match self {
             Self::Hashed | Self::PssHashed => true,
@@ -58,7 +57,6 @@ impl Scheme {
     }
 }
 
-/// As long as the digest, as RFC 8017 §9.1 recommends.
 const SALT: i32 = 32;
 
 /// Sets the padding of an RSA operation that has been begun.

@@ -12,9 +12,9 @@ use crate::answer::Answers;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 
-/// Where private keys live. Capabilities are asked for, never assumed.
+/// Store of private keys. Capabilities are asked for, never assumed.
 pub trait KeyStore: Debug + Send + Sync {
-    /// What it offers.
+    /// Returns its capabilities.
     fn capabilities(&self) -> Result<Vec<Capability>, Error>;
 
     /// The key for a capability: one that is there, or a test key that is provisioned where that is
@@ -29,7 +29,7 @@ pub trait KeyStore: Debug + Send + Sync {
         Ok(Answers::of_device(key.algorithm))
     }
 
-    /// How another program reaches the key.
+    /// Returns the way by which another program reaches the key.
     fn access(&self, key: &KeyRef) -> Result<Access, Error>;
 
     /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here. By a scheme, which the
@@ -38,16 +38,8 @@ pub trait KeyStore: Debug + Send + Sync {
 
     /// The workers of a case, each with a handle; by that scheme, or as usual.
     fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
-        if workers > 1 {
-            self.check_threads()?;
-        }
         let handles = (0..workers).map(|_| self.open(key, scheme));
         handles.collect::<Result<_, _>>().map(Crew::Threads)
-    }
-
-    /// Whether several threads of this process may use it at once.
-    fn check_threads(&self) -> Result<(), Error> {
-        Ok(())
     }
 
     /// Undoes what provisioning changed on a device that outlives this run.

@@ -1,13 +1,13 @@
-//! Workers that are processes: keymark started once more, which opens a key by the errand of its store.
+//! Workers that are processes: keymark started once more, which opens a key by its locator.
 
 use std::time::Duration;
 
-use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
+use keymark_bench::worker::{self, Channel, Peer, Reply, Request, WorkerProcess};
 use keymark_bench::workload::KeyHandle;
 use keymark_bench::{During as _, Error};
 
-use crate::access::{Access, Errand, KeyUse};
-use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess, accept};
+use crate::access::{Access, KeyLocator, KeyUse};
+use crate::places::keymark_process::{Awaited, EndPolicy, KeymarkProcess, accept};
 use crate::places::program;
 use crate::software;
 use crate::test_key::TestKey;
@@ -16,43 +16,44 @@ use crate::user::{Notice, Unattended};
 /// keymark's subcommand that is a worker. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "worker";
 
-/// The line to a worker.
-struct KeyLine {
+/// The connection to a worker.
+struct KeyChannel {
     process: KeymarkProcess,
-    met: Met,
+    peer: Peer,
 }
 
-impl Line for KeyLine {
-    fn begin(&mut self) -> Result<Met, Error> {
-        Ok(std::mem::replace(&mut self.met, Met::Before))
+impl Channel for KeyChannel {
+    fn begin(&mut self) -> Result<Peer, Error> {
+        Ok(std::mem::replace(&mut self.peer, Peer::Known))
     }
 
-    fn tell(&mut self, order: &Order) -> Result<(), Error> {
-        self.process.send(order)
+    fn send(&mut self, request: &Request) -> Result<(), Error> {
+        self.process.send(request)
     }
 
-    fn hear(&mut self, _: Option<Duration>) -> Result<Word, Error> {
+    fn recv(&mut self, _: Option<Duration>) -> Result<Reply, Error> {
         // As long as a calculation takes.
-        let waits = (&Unattended as &dyn Notice, Ending::Finishes);
+        let waits = (&Unattended as &dyn Notice, EndPolicy::Finishes);
         self.process.receive(Awaited::Work, None, waits)
     }
 }
 
 /// Starts a process that opens the key for itself and does operations with it.
 pub fn start(access: &Access, used: KeyUse) -> Result<WorkerProcess, Error> {
-    match (&access.errand, &access.module) {
-        (Some(errand), _) => start_with(errand, used),
-        (None, Some(module)) => module.worker(used),
-        (None, None) => {
+    match access {
+        Access::KeyFile(key) => start_with(&KeyLocator::Software(key.sealed()?), used),
+        Access::Locator(key) => start_with(key, used),
+        Access::Module(module) => module.worker(used),
+        Access::Card(..) => {
             let reason = "its device talks to one program at a time";
             Err(Error::call("opening a key in another process", reason, ""))
         }
     }
 }
 
-/// What it does with which key goes through a socket, where neither other users nor a
+/// Starts a worker. Its key and work go through a socket, where neither other users nor a
 /// listing of processes see it.
-fn start_with(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
+fn start_with(key: &KeyLocator, used: KeyUse) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
     let mut command = program::command(&std::env::current_exe().map_err(failed)?);
     // As for keymark's own threads, which it is compared with. No more is passed on, as a PIN may be in it.
@@ -63,27 +64,27 @@ fn start_with(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
     }
     command.arg(SUBCOMMAND);
     let mut process = KeymarkProcess::start(command, "the worker process", None)?;
-    process.send(&(errand, used))?;
-    let met = Met::Anew;
-    Ok(WorkerProcess::new(KeyLine { process, met }, 1))
+    process.send(&(key, used))?;
+    let peer = Peer::New;
+    Ok(WorkerProcess::new(KeyChannel { process, peer }, 1))
 }
 
 /// Is such a worker, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
     let accepted = accept().during("running as a worker")?;
     let mut socket = &accepted.socket;
-    let (errand, used): (Errand, KeyUse) = worker::read(&mut socket)?;
-    worker::serve(&accepted.socket, &accepted.socket, open(&errand, used))
+    let (key, used): (KeyLocator, KeyUse) = worker::read(&mut socket)?;
+    worker::serve(&accepted.socket, &accepted.socket, open(&key, used))
 }
 
 /// Opens the key in this process.
-pub fn open(errand: &Errand, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-    match errand {
-        Errand::Software(sealed) => {
+pub fn open(key: &KeyLocator, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+    match key {
+        KeyLocator::Software(sealed) => {
             let key = TestKey::unsealed(sealed)?;
             software::open(&key, used.capability.operation, used.library, used.scheme)
         }
         #[cfg(feature = "tpm")]
-        Errand::Tpm(way, saved) => crate::tpm::open(*way, used.capability, saved.clone()),
+        KeyLocator::Tpm(way, saved) => crate::tpm::open(*way, used.capability, saved.clone()),
     }
 }

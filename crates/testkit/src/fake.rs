@@ -17,9 +17,9 @@ pub fn case(algorithm: &str) -> CaseBuilder {
 /// The name of the fake device.
 pub const DEVICE: &str = "fake";
 
-/// What a fake operation does.
+/// Behavior of a fake operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ScriptedStep {
     /// Takes this long and yields the right result.
     Take(Duration),
     /// Takes this long and yields a wrong result.
@@ -36,7 +36,7 @@ pub enum Step {
 #[derive(Debug, Clone)]
 pub enum Script {
     /// The case gets ready and performs these.
-    Steps(Vec<Step>),
+    Steps(Vec<ScriptedStep>),
     /// The case cannot be made ready.
     Unprepared(String),
 }
@@ -51,6 +51,7 @@ pub struct FakeStack {
     name: StackName,
     clock: Arc<ManualClock>,
     scripting: Scripting,
+    check: Duration,
     entered: Arc<Entered>,
 }
 
@@ -69,11 +70,17 @@ impl FakeStack {
             name,
             clock,
             scripting,
+            check: Duration::ZERO,
             entered: Arc::default(),
         }
     }
 
-    /// Which it stands for.
+    /// Makes the check of each result take that long.
+    pub fn checking(self, check: Duration) -> Self {
+        Self { check, ..self }
+    }
+
+    /// Returns the name of the stack.
     pub const fn name(&self) -> StackName {
         self.name
     }
@@ -84,7 +91,7 @@ impl FakeStack {
         (now.load(Ordering::SeqCst), most.load(Ordering::SeqCst))
     }
 
-    /// How often one was.
+    /// Returns how often a handle was entered.
     pub fn times_entered(&self) -> usize {
         self.entered.times.load(Ordering::SeqCst)
     }
@@ -96,6 +103,7 @@ impl Stack for FakeStack {
             Script::Steps(steps) => steps,
             Script::Unprepared(reason) => return Err(Error::call("prepare", reason, "")),
         };
+        let (clock, check) = (Arc::clone(&self.clock), self.check);
         let handle = || -> Box<dyn KeyHandle> {
             Box::new(FakeHandle {
                 clock: Arc::clone(&self.clock),
@@ -107,7 +115,10 @@ impl Stack for FakeStack {
         Ok(Workload {
             crew: Crew::Threads((0..case.concurrency()).map(|_| handle()).collect()),
             inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
-            verifier: Arc::new(echo),
+            verifier: Arc::new(move |result: &Verifiable<'_>| {
+                clock.advance(check);
+                echo(result)
+            }),
             output_capacity: 1,
         })
     }
@@ -115,7 +126,7 @@ impl Stack for FakeStack {
 
 struct FakeHandle {
     clock: Arc<ManualClock>,
-    steps: Vec<Step>,
+    steps: Vec<ScriptedStep>,
     next: usize,
     entered: Arc<Entered>,
 }
@@ -137,16 +148,19 @@ impl KeyHandle for FakeHandle {
         let step = self.steps[self.next % self.steps.len()];
         self.next += 1;
         let time = match step {
-            Step::Take(time) | Step::Wrong(time) | Step::Fail(time) | Step::Nothing(time) => time,
-            Step::Panic => Duration::ZERO,
+            ScriptedStep::Take(time)
+            | ScriptedStep::Wrong(time)
+            | ScriptedStep::Fail(time)
+            | ScriptedStep::Nothing(time) => time,
+            ScriptedStep::Panic => Duration::ZERO,
         };
         self.clock.advance(time);
         match step {
-            Step::Nothing(_) => {}
-            Step::Panic => panic!("as scripted"),
-            Step::Take(_) => output[0] = input.bytes[0],
-            Step::Wrong(_) => output[0] = !input.bytes[0],
-            Step::Fail(_) => return Err(Error::call("FAKE", "scripted failure", "")),
+            ScriptedStep::Nothing(_) => {}
+            ScriptedStep::Panic => panic!("as scripted"),
+            ScriptedStep::Take(_) => output[0] = input.bytes[0],
+            ScriptedStep::Wrong(_) => output[0] = !input.bytes[0],
+            ScriptedStep::Fail(_) => return Err(Error::call("FAKE", "scripted failure", "")),
         }
         Ok(Performed {
             length: 1,

@@ -1,16 +1,16 @@
 //! Stacks on one another as GnuPG's are, without GnuPG.
 
 use keymark_bench::case::{Parameters, StackName, StoreKind};
-use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
+use keymark_bench::layers::{Bottleneck, End, LayerStep, Layers, OwnLibrary, Point};
 
-/// One family of three stacks.
+/// Returns a family of three stacks.
 pub fn layers() -> [Layers; 1] {
     let with = |stack, name, word| Point::new(stack, Parameters::from([(name, word)]));
     let raw = with(StackName::RAW, "library", "libgcrypt");
     let agent = Point::new(StackName::AGENT, Parameters::NONE);
     let cached = with(StackName::AGENT, "protection", "cached");
     let gnupg = Point::new(StackName::GNUPG, Parameters::NONE);
-    let step = |heading, upper: &Point, lower: &Point| Step {
+    let step = |heading, upper: &Point, lower: &Point| LayerStep {
         heading,
         upper: upper.clone(),
         lower: lower.clone(),

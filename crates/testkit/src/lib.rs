@@ -1,5 +1,5 @@
-//! What keymark's tests share: cases, said by what is particular about them, scripted stacks, a keymark with a place of its own, a private
-//! pcscd with a card in its reader.
+//! Shared parts of keymark's tests: cases, scripted stacks, a keymark with a place of its own, a private pcscd with a
+//! card in its reader.
 //!
 //! Integration tests only. A crate below this one is compiled a second time for its unit tests, and
 //! its types are then not those of the cases and fakes in here.
@@ -62,7 +62,7 @@ impl CaseBuilder {
         self
     }
 
-    /// What is asked of the key.
+    /// Sets the operation.
     pub fn operation(self, operation: Operation) -> Self {
         self.with(|case| case.operation = operation)
     }
@@ -72,12 +72,12 @@ impl CaseBuilder {
         self.with(|case| case.device = DeviceName::new(name))
     }
 
-    /// What kind of key store it is.
+    /// Sets the kind of key store.
     pub fn store(self, kind: StoreKind) -> Self {
         self.with(|case| case.store = kind)
     }
 
-    /// What kind of figure it yields.
+    /// Sets the provenance.
     pub fn provenance(self, provenance: Provenance) -> Self {
         self.with(|case| case.provenance = provenance)
     }
@@ -87,12 +87,12 @@ impl CaseBuilder {
         self.with(|case| case.stack = stack)
     }
 
-    /// What its family of stacks distinguishes.
+    /// Sets the parameters.
     pub fn parameters(self, parameters: Parameters) -> Self {
         self.with(|case| case.parameters = parameters)
     }
 
-    /// So many workers.
+    /// Sets the number of workers.
     pub fn concurrency(self, workers: u32) -> Self {
         self.with(|case| case.load.concurrency = NonZeroU32::new(workers).unwrap())
     }

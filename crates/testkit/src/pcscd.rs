@@ -17,18 +17,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use keymark_bench::During as _;
-use keymark_stores::places::ports::two_free_ports;
-use keymark_stores::places::private_dir;
+use keymark_stores::places::program::two_free_ports;
 use keymark_stores::places::watchdog::Watchdog;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};
 use tempfile::TempDir;
 
 use crate::place::short_directory;
 
-/// Of the package `pcscd`. A lock on it is held while one starts that may change what the system's has in `/run`.
+/// Program of the package `pcscd`. A lock on it is held while one starts that may change the system's `/run`.
 pub const PCSCD: &str = "/usr/sbin/pcscd";
-/// Of the package `vsmartcard-vpcd`.
+/// Driver of the package `vsmartcard-vpcd`.
 const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
 /// Compiled into it; the file in it names the last process that was started as pcscd.
 const RUN_DIRECTORY: &str = "/run/pcscd";
@@ -59,7 +58,7 @@ const PCSCD_ON_SOCKET: &str =
 const GREETING: [u32; 5] = [12, 0x11, 4, 4, 0];
 const GREETING_ANSWER: usize = 12;
 
-/// What keeps pcscd's traces apart from those of the system's.
+/// Separation of pcscd's traces from those of the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
     /// A mount namespace, for root.
@@ -75,7 +74,7 @@ pub enum Isolation {
 impl Isolation {
     const ALL: [Self; 3] = [Self::Mounts, Self::User, Self::Nothing];
 
-    /// What is possible here, best first.
+    /// Returns the possible isolations, best first.
     pub fn possible() -> Vec<Self> {
         Self::ALL
             .into_iter()
@@ -127,7 +126,7 @@ impl PrivatePcscd {
         Self::start_with(directory, best.unwrap_or(Isolation::Nothing))
     }
 
-    /// The same with that isolation.
+    /// Starts pcscd with that isolation.
     pub fn start_with(directory: &Path, isolation: Isolation) -> Result<Self, String> {
         for (path, package) in [(PCSCD, "pcscd"), (DRIVER, "vsmartcard-vpcd")] {
             if !Path::new(path).exists() {
@@ -194,17 +193,17 @@ impl PrivatePcscd {
         }
     }
 
-    /// What `PCSCLITE_CSOCK_NAME` has to be for its clients.
+    /// Returns the value of `PCSCLITE_CSOCK_NAME` for its clients.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// Where cards are inserted ([`keymark_stores::tokens::vpcd::Vpcd::connect`]).
+    /// Returns the address at which cards are inserted ([`keymark_stores::tokens::vpcd::Vpcd::connect`]).
     pub fn vpcd_address(&self) -> String {
         format!("{}:{}", Ipv4Addr::LOCALHOST, self.port)
     }
 
-    /// What it complained of.
+    /// Returns its complaints.
     pub fn log(&self) -> String {
         let log = fs::read(self.directory.join(LOG)).unwrap_or_default();
         String::from_utf8_lossy(&log).trim().to_owned()
@@ -304,7 +303,7 @@ fn other_readers() -> String {
     others.join(":")
 }
 
-/// One entry of reader.conf(5).
+/// Returns an entry of reader.conf(5).
 fn reader_conf(port: u16) -> String {
     format!(
         "FRIENDLYNAME \"{READER}\"\nDEVICENAME /dev/null:{port:#06X}\nLIBPATH {DRIVER}\nCHANNELID {port:#06X}\n"
@@ -325,7 +324,6 @@ fn clean_up(directory: &Path) {
     let _ = fs::remove_file(directory.join(SOCKET));
     let _ = fs::remove_dir_all(directory.join(CONFIGURATION));
     let _ = fs::remove_file(directory.join(LOG));
-    let _ = fs::remove_file(directory.join(private_dir::RECORD));
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> String {
@@ -350,7 +348,7 @@ struct Inserted {
 
 impl Inserted {
     /// Inserts the card. pcscd notices within 0.4 s.
-    fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
+    fn new(pcscd: &PrivatePcscd, card: &CardReader) -> Self {
         let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
         Self {
             stopper: vpcd.stopper().unwrap(),
@@ -372,7 +370,7 @@ impl Drop for Inserted {
 #[derive(Debug)]
 pub struct CardInReader {
     /// To pull it out.
-    pub card: Reader,
+    pub card: CardReader,
     /// To kill it.
     pub pcscd: PrivatePcscd,
     _inserted: Inserted,
@@ -381,7 +379,7 @@ pub struct CardInReader {
 
 impl CardInReader {
     /// Starts one and inserts the card.
-    pub fn new(card: Reader) -> Self {
+    pub fn new(card: CardReader) -> Self {
         let directory = short_directory();
         let pcscd = PrivatePcscd::start(directory.path()).unwrap();
         Self {
@@ -392,7 +390,7 @@ impl CardInReader {
         }
     }
 
-    /// What `PCSCLITE_CSOCK_NAME` has to be for its clients.
+    /// Returns the value of `PCSCLITE_CSOCK_NAME` for its clients.
     pub fn socket(&self) -> &Path {
         self.pcscd.socket()
     }

@@ -45,7 +45,7 @@ impl CommandLine for Vec<&str> {
     }
 }
 
-/// Where keymark's children of one test have their files; gone with the value.
+/// Directory for the files of keymark's children in one test; gone with the value.
 #[derive(Debug)]
 pub struct Place {
     program: PathBuf,
@@ -84,7 +84,7 @@ impl Place {
         self.path("runs.sqlite3")
     }
 
-    /// What keymark has not tidied up.
+    /// Returns the files that keymark has not removed.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.temporary()).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -115,7 +115,7 @@ impl Place {
         self.keymark(arguments).output().unwrap()
     }
 
-    /// What keymark prints when it succeeds.
+    /// Returns the output of a successful keymark.
     pub fn stdout(&self, arguments: &(impl CommandLine + ?Sized)) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
@@ -131,7 +131,7 @@ impl Place {
         record
     }
 
-    /// What keymark says when it has imported that record.
+    /// Imports a record and returns keymark's messages.
     pub fn import(&self, record: &Value) -> String {
         let file = self.path("import.json");
         std::fs::write(&file, record.to_string()).unwrap();
@@ -146,17 +146,66 @@ impl Place {
         rows
     }
 
-    /// What keymark says when it ends with that status.
+    /// Measures with these options, and returns the rows.
+    pub fn bench(&self, options: &str) -> Vec<Value> {
+        self.rows(&format!("bench --json {options}"))
+    }
+
+    /// Runs keymark to its end, which has that status.
+    #[track_caller]
+    pub fn ends(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> Transcript {
+        self.keymark(arguments).ends(status)
+    }
+
+    /// Returns the messages of a keymark that ends with that status.
     pub fn refused(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> String {
-        let output = self.output(arguments);
-        let said = text(&output.stderr);
-        assert_eq!(
-            output.status.code(),
-            Some(status),
-            "{:?}: {said}",
-            arguments.words()
-        );
-        said
+        self.ends(arguments, status).stderr
+    }
+}
+
+/// The output of a program that has ended.
+#[derive(Debug)]
+pub struct Transcript {
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Transcript {
+    /// Everything it wrote.
+    pub fn said(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+
+    /// The rows among what it wrote.
+    pub fn rows(&self) -> Vec<Value> {
+        objects(&self.stdout)
+    }
+}
+
+/// A program that a test runs to its end.
+pub trait Ends {
+    /// Runs it, and asserts its status.
+    fn ends(&mut self, status: i32) -> Transcript;
+}
+
+impl Ends for Command {
+    #[track_caller]
+    fn ends(&mut self, status: i32) -> Transcript {
+        let output = ended(self.output().unwrap(), status);
+        Transcript {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+}
+
+/// Asserts that an object has these fields with these values.
+#[track_caller]
+pub fn assert_has(object: &Value, fields: Value) {
+    for (name, value) in fields.as_object().unwrap() {
+        assert_eq!(&object[name], value, "{name}: {object}");
     }
 }
 
@@ -177,7 +226,7 @@ pub fn short_directory() -> TempDir {
     builder.prefix("km").tempdir_in("/tmp").unwrap()
 }
 
-/// What a program wrote.
+/// Returns the output of a program as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -187,7 +236,7 @@ pub fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// What a program wrote, which ended with that status.
+/// Checks the status of an ended program.
 #[track_caller]
 pub fn ended(output: Output, status: i32) -> Output {
     assert_eq!(output.status.code(), Some(status), "{}", said(&output));

@@ -47,12 +47,12 @@ impl Server {
         let _ = self.server.wait();
     }
 
-    /// From now on it keeps its connections and answers nobody.
+    /// Stops it: it keeps its connections and answers nobody.
     pub fn freeze(&self) {
         self.signal_all("-STOP");
     }
 
-    /// It answers again.
+    /// Lets it answer again.
     pub fn thaw(&self) {
         self.signal_all("-CONT");
     }
@@ -76,7 +76,7 @@ impl Server {
         self.await_it();
     }
 
-    /// From now on the disk of its databases is full.
+    /// Fills the disk of its databases.
     pub fn fill_disk(&self) {
         fs::write(self.path("full"), "").unwrap();
     }
@@ -102,12 +102,12 @@ impl Server {
         self.path("server.crt")
     }
 
-    /// What its owner is answered, unless that is refused.
+    /// Returns the answer to its owner, unless that is refused.
     pub fn psql(&self, database: &str, statement: &str) -> Option<String> {
         self.psql_as("owner", database, statement)
     }
 
-    /// The same for another role.
+    /// Returns the answer to another role.
     pub fn psql_as(&self, role: &str, database: &str, statement: &str) -> Option<String> {
         let port = self.port.to_string();
         let mut psql = Command::new("psql");

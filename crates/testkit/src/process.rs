@@ -13,7 +13,7 @@ pub fn this_test_program(test: &str) -> Command {
     command
 }
 
-/// How many processes, zombies aside, have the path among their arguments.
+/// Returns the number of processes, zombies aside, with the path among their arguments.
 pub fn naming(path: &Path) -> usize {
     let needle = path.as_os_str().as_encoded_bytes();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -55,7 +55,7 @@ pub fn gnupg_with(directory: &Path, lines: &str) {
     write_script(&directory.join("gpg"), &format!("{lines}\n{installed}"));
 }
 
-/// What the C compiler makes of that, in a directory beside this test program, which has it compiled once.
+/// Compiles C in a directory beside this test program, once.
 pub fn compiled(name: &str, arguments: &[&str]) -> PathBuf {
     let place = std::env::current_exe().unwrap().with_extension("c");
     std::fs::create_dir_all(&place).unwrap();

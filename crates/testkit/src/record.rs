@@ -144,7 +144,7 @@ pub fn store(case: &Case, product: &str) -> StoreIdentity {
     StoreIdentity::new(case.device.clone(), case.store, case.provenance, product)
 }
 
-/// So many transactions in that time.
+/// Returns a batch of that many transactions in that time.
 pub const fn batch(round: u32, completed: u64, length_ns: u64) -> Batch {
     Batch {
         completed,

@@ -14,9 +14,9 @@ use crate::process::compiled;
 pub const PIN: &str = "271828";
 /// Its label, with what a URI has to encode.
 pub const LABEL: &str = "my token";
-/// The same in a URI.
+/// URI of the token.
 pub const URI: &str = "pkcs11:token=my%20token";
-/// What SoftHSM2 has its configuration's path in.
+/// Variable with the path of SoftHSM2's configuration.
 pub const CONFIGURATION: &str = "SOFTHSM2_CONF";
 
 /// A configuration and a token; gone with the value.
@@ -41,7 +41,7 @@ impl SoftHsmToken {
         token
     }
 
-    /// What has to stand in `SOFTHSM2_CONF`.
+    /// Returns the path for `SOFTHSM2_CONF`.
     pub fn configuration(&self) -> PathBuf {
         self.directory.path().join("softhsm2.conf")
     }

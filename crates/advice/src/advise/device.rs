@@ -1,4 +1,4 @@
-//! Which device with which key: the first ones, why the others are not among them, and what would change that.
+//! Advice on devices and keys: the first ones, what the others lack, and what would change that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
 
-use super::{Answer, Candidate, Question, Refusal};
+use super::{AdviceQuestion, Answer, Candidate, Constraint, Refusal};
 use crate::basis;
 use crate::catalogue::Catalogue;
 
@@ -18,7 +18,7 @@ const FIRST: usize = 8;
 /// Lines that are read about what is left out.
 const MOST: usize = 12;
 
-impl Question {
+impl AdviceQuestion {
     pub(super) fn of_devices(&self, answers: &[Candidate<'_>]) -> Answer {
         let choice = [self.choice(answers)].into_iter();
         let said = choice.chain(against(answers)).collect();
@@ -109,7 +109,7 @@ impl Question {
         Some(Section::bare(blocks).first())
     }
 
-    /// How to get the figures that are missing.
+    /// Returns the command that measures missing figures.
     fn missing(&self, answers: &[Candidate<'_>]) -> Option<String> {
         let number = answers.iter().filter(|one| one.cost.is_none()).count();
         let through = answers.first()?.through;
@@ -125,7 +125,7 @@ impl Question {
         })
     }
 
-    /// What the programs that have to take a key say of those that are shown.
+    /// Returns the sources of the programs that have to take the first keys.
     pub(super) fn taken(&self, answers: &[Candidate<'_>]) -> Option<Section> {
         let shown = answers.iter().take(FIRST);
         let peers = |answer: &Candidate<'_>| {
@@ -141,8 +141,9 @@ impl Question {
     pub(super) fn left_out(&self, candidates: &[Candidate<'_>]) -> Option<Section> {
         let refused = candidates.iter().map(|one| (one, self.refusals(one)));
         let refused: Vec<_> = refused.filter(|(_, by)| !by.is_empty()).collect();
-        let rows = refused.iter();
-        let rows = rows.map(|(one, by)| ((one.device, by.iter().join("; ")), one.algorithm));
+        let rows = refused
+            .iter()
+            .map(|(one, by)| ((one.device, by.iter().join("; ")), one.algorithm));
         let rows = rows.into_group_map();
         if rows.len() <= MOST {
             let line = |((device, because), keys): ((&str, String), Vec<Algorithm>)| {
@@ -173,26 +174,20 @@ impl Question {
         )
     }
 
-    /// For each constraint that alone refuses somebody, the nearest of these.
+    /// Names for each relaxable constraint the nearest candidate that it alone refuses.
     pub(super) fn changes(&self, candidates: &[Candidate<'_>]) -> Option<String> {
-        let mut nearest: BTreeMap<u8, (f64, &Candidate<'_>, Refusal)> = BTreeMap::new();
+        let mut nearest: BTreeMap<Constraint, (f64, &Candidate<'_>, Refusal)> = BTreeMap::new();
         for candidate in candidates {
             let mut refusals = self.refusals(candidate);
             let (1, Some(refusal)) = (refusals.len(), refusals.pop()) else {
                 continue;
             };
-            let (constraint, by) = refusal.constraint();
-            // Without a figure nothing is promised, weak keys and broken devices are nobody's advice, and no option takes
-            // away what the key is for.
+            // No option takes away the key's own purpose.
             let is_meant = matches!(&refusal, Refusal::Incompatible(peer, _)
                 if Some(&**peer) == self.purpose.program());
-            let is_barred = matches!(
-                &refusal,
-                Refusal::NoFigure | Refusal::Weak(_) | Refusal::Vulnerable(_)
-            );
-            if is_barred || is_meant {
+            let Some((constraint, by)) = refusal.constraint().filter(|_| !is_meant) else {
                 continue;
-            }
+            };
             let nearer = nearest.get(&constraint).is_none_or(|(known, other, _)| {
                 let faster = |one: &Candidate<'_>| one.time().map_or(f64::INFINITY, |time| time.0);
                 (by, faster(candidate)) < (*known, faster(other))
@@ -209,7 +204,7 @@ impl Question {
     }
 }
 
-/// What the first devices are like, as far as their sources say.
+/// Describes the first devices, as far as their sources do.
 fn described(answers: &[Candidate<'_>]) -> Option<Section> {
     let line = |answer: &Candidate<'_>| {
         let mut tokens = Catalogue::shipped().tokens.iter();
@@ -238,7 +233,7 @@ fn headed(heading: &str, lines: Vec<String>) -> Option<Section> {
     (!lines.is_empty()).then(|| Section::headed(heading, lines).first())
 }
 
-/// What somebody has to give up for a candidate.
+/// Names the constraint to relax for a candidate.
 fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
     let what = named(candidate);
     match refusal {
@@ -257,8 +252,9 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
         Refusal::Policy(policy, _) => format!("without {policy}, {what} would do"),
         Refusal::Incompatible(peer, _) => format!("without {peer}, {what} would do"),
         Refusal::Quantum => format!("against today's computers, {what} would do"),
-        Refusal::Vulnerable(names) => format!("despite {}, {what} would do", names.join(", ")),
-        Refusal::NoFigure | Refusal::Weak(_) => format!("{what} would do"),
+        Refusal::Vulnerable(_) | Refusal::NoFigure | Refusal::Weak(_) => {
+            format!("{what} would do")
+        }
     }
 }
 
@@ -278,7 +274,7 @@ fn weaknesses(candidate: &Candidate<'_>) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// What is known against the first answer, with its sources.
+/// Names the first answer's drawbacks with their sources.
 fn against(answers: &[Candidate<'_>]) -> Option<String> {
     let first = answers.first()?;
     let known = grouped(&first.weaknesses, |one| one.at_length()).into_iter();

@@ -23,13 +23,13 @@ use keymark_stats::{PerSecond, Seconds};
 
 use crate::catalogue::{Catalogue, Weakness};
 use crate::compatibility::{Peer, Takes};
-use crate::cost::{Figure, Figures, SOFTWARE, Way};
+use crate::cost::{CostFigure, Figures, SOFTWARE, Way};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Status, Use};
 use crate::{Strength, Table, answered};
 
 words! {
-    /// What the key is for.
+    /// Purpose of a key.
     pub enum Purpose("purpose") {
         /// A card that decrypts one's mail.
         Card = "card",
@@ -45,7 +45,7 @@ words! {
 }
 
 impl Purpose {
-    /// What the key is asked for, the first of which counts.
+    /// Returns the key's operations, the decisive one first.
     const fn operations(self) -> &'static [Operation] {
         match self {
             Self::Card | Self::Email => &[Operation::Decrypt, Operation::Decapsulate],
@@ -96,7 +96,7 @@ impl Purpose {
         }
     }
 
-    /// What takes the key in any case, by its name among [`Peer`]s: a key that it does not take is no answer.
+    /// Returns the program that has to take the key in any case, by its name among [`Peer`]s.
     const fn program(self) -> Option<&'static str> {
         match self {
             Self::Server => Some("browsers"),
@@ -106,7 +106,7 @@ impl Purpose {
         }
     }
 
-    /// Whether the key may be in a file on this CPU.
+    /// Returns whether the key may be in a file on this CPU.
     const fn takes_software(self) -> bool {
         match self {
             Self::Card => false,
@@ -115,10 +115,9 @@ impl Purpose {
     }
 }
 
-/// What is asked.
+/// A purpose with its constraints.
 #[derive(Debug, Clone)]
-pub struct Question {
-    /// What for.
+pub struct AdviceQuestion {
     pub purpose: Purpose,
     /// The day of the question.
     pub today: Date,
@@ -126,21 +125,21 @@ pub struct Question {
     pub until: Date,
     /// All of these have to permit it.
     pub policies: Vec<Policy>,
-    /// Whether the firmware of a token has to be one that can be read and built.
+    /// True if a token's firmware has to be readable and buildable.
     pub open_firmware: bool,
     /// An operation may take so long.
     pub tolerance: Option<Duration>,
     /// All of these have to take it.
     pub compatible: Vec<Peer>,
-    /// So many operations a second at least.
+    /// Least number of operations per second.
     pub rate: Option<f64>,
-    /// Whether it has to be an algorithm that a quantum computer does not break.
+    /// True if the algorithm has to withstand a quantum computer.
     pub post_quantum: bool,
-    /// Of a server: the share of clients without elliptic curves.
+    /// A server's share of clients without elliptic curves.
     pub old_clients: f64,
-    /// Only these devices, by the catalogue's ids; none: all.
+    /// Wanted devices by the catalogue's ids; all if empty.
     pub devices: Vec<String>,
-    /// Only these algorithms; none: all.
+    /// Wanted algorithms; all if empty.
     pub algorithms: Vec<Algorithm>,
 }
 
@@ -149,26 +148,23 @@ pub struct Question {
 pub struct Candidate<'a> {
     /// The catalogue's id, or [`SOFTWARE`].
     pub id: &'a str,
-    /// For people.
+    /// Name for people.
     pub device: &'a str,
-    /// Of the key.
     pub algorithm: Algorithm,
-    /// What it is asked for.
     pub operation: Operation,
-    /// What that costs through the program that ranks all candidates.
-    pub cost: Option<&'a Figure>,
-    /// That program, for people.
+    /// Cost through the program that ranks all candidates.
+    pub cost: Option<&'a CostFigure>,
+    /// Name of the ranking program for people.
     pub through: &'static str,
-    /// What it costs through the purpose's other program: a second opinion where the first sees no difference.
-    second: Option<&'a Figure>,
-    /// By SP 800-57.
+    /// Cost through the purpose's other program: a second opinion where the first sees no difference.
+    second: Option<&'a CostFigure>,
+    /// Strength by SP 800-57.
     pub strength: Option<Strength>,
-    /// What is known against it.
     pub weaknesses: Vec<&'static Weakness>,
     open_firmware: Option<bool>,
 }
 
-/// Which constraint refuses a candidate, and by what.
+/// A constraint that refuses a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refusal {
     /// Less than 112 bits.
@@ -179,9 +175,9 @@ pub enum Refusal {
     Policy(String, Status),
     /// Firmware that cannot be read; none: nobody says.
     Closed(Option<bool>),
-    /// It takes that long.
+    /// Mean time above the tolerance.
     Slow(Seconds),
-    /// It does no more a second.
+    /// Rate below the wanted one.
     Few(PerSecond),
     /// Nobody knows how long it takes.
     NoFigure,
@@ -215,28 +211,39 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// An option that can be relaxed, in the order in which they are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Constraint {
+    Tolerance,
+    Rate,
+    Firmware,
+    Policy,
+    Program,
+    Quantum,
+}
+
 impl Refusal {
-    /// By which constraint, and how much has to be relaxed: of two candidates the nearer one.
-    fn constraint(&self) -> (u8, f64) {
-        match self {
-            Self::Slow(time) => (0, time.0),
-            Self::Few(rate) => (1, -rate.0),
-            Self::Closed(_) => (2, 0.0),
-            // What a policy does not speak of is nearer than what it refuses.
-            Self::Policy(_, Status::NotListed) => (3, 0.0),
-            Self::Policy(..) => (3, 1.0),
-            Self::Incompatible(..) => (4, 0.0),
-            Self::Quantum => (5, 0.0),
-            Self::Vulnerable(_) => (6, 0.0),
-            Self::NoFigure => (7, 0.0),
-            Self::Weak(_) => (8, 0.0),
-        }
+    /// Returns the constraint to relax and by how much, for ranking candidates. Weak keys, broken devices and missing
+    /// figures have none.
+    fn constraint(&self) -> Option<(Constraint, f64)> {
+        Some(match self {
+            Self::Slow(time) => (Constraint::Tolerance, time.0),
+            Self::Few(rate) => (Constraint::Rate, -rate.0),
+            Self::Closed(_) => (Constraint::Firmware, 0.0),
+            // A policy's silence is nearer than its refusal.
+            Self::Policy(_, Status::NotListed) => (Constraint::Policy, 0.0),
+            Self::Policy(..) => (Constraint::Policy, 1.0),
+            Self::Incompatible(..) => (Constraint::Program, 0.0),
+            Self::Quantum => (Constraint::Quantum, 0.0),
+            Self::Vulnerable(_) | Self::NoFigure | Self::Weak(_) => return None,
+        })
     }
 }
 
-/// Which of the purpose's programs ranks the keys, by its place: the first, if it knows the key that is fastest through the
-/// last. So a single figure through the first does not decide against keys that only the last was measured with.
-fn ranking(all: &[Candidate<'_>], costs: &[Vec<Option<&Figure>>]) -> usize {
+/// Returns the place of the program that ranks the keys: the first of the purpose's, if it knows the key that is
+/// fastest through the last. So a single figure through the first does not decide against keys that only the last was
+/// measured with.
+fn ranking(all: &[Candidate<'_>], costs: &[Vec<Option<&CostFigure>>]) -> usize {
     let usable = all
         .iter()
         .zip(costs)
@@ -251,7 +258,7 @@ fn ranking(all: &[Candidate<'_>], costs: &[Vec<Option<&Figure>>]) -> usize {
 }
 
 impl Candidate<'_> {
-    /// Whether it is certainly faster: by the intervals of both.
+    /// Returns whether it is faster for certain, by the intervals of both.
     fn is_below(&self, other: &Self) -> bool {
         let high = self.cost.and_then(|figure| figure.time.high);
         let low = other.cost.and_then(|figure| figure.time.low);
@@ -269,7 +276,7 @@ impl Candidate<'_> {
     }
 }
 
-impl Question {
+impl AdviceQuestion {
     /// Every device and key there is for the purpose, in an order that depends on nothing else.
     pub fn candidates<'a>(&self, figures: &'a Figures) -> Vec<Candidate<'a>> {
         let catalogue = Catalogue::shipped();
@@ -315,7 +322,7 @@ impl Question {
         all
     }
 
-    /// What such a key there is asked for; none if it cannot do that, or others are meant.
+    /// Returns the operation of such a key on a device, if both are wanted and it has one.
     fn operation(&self, id: &str, algorithm: Algorithm) -> Option<Operation> {
         let named = self.devices.is_empty() || self.devices.iter().any(|name| name == id);
         let wanted = if self.algorithms.is_empty() {
@@ -339,8 +346,10 @@ impl Question {
         if !open.is_empty() {
             refusals.push(Refusal::Vulnerable(open));
         }
-        let statuses = self.policies.iter();
-        let statuses = statuses.map(|policy| (policy, self.status(policy, candidate)));
+        let statuses = self
+            .policies
+            .iter()
+            .map(|policy| (policy, self.status(policy, candidate)));
         let refusing = statuses.filter(|(_, status)| !status.permits());
         refusals
             .extend(refusing.map(|(policy, status)| Refusal::Policy(policy.id.clone(), status)));
@@ -363,8 +372,9 @@ impl Question {
     /// All that have to take the key: what the purpose means, in any version unless one is asked for, and what is asked.
     fn peers(&self) -> Vec<Peer> {
         let program = self.purpose.program().filter(|program| {
-            let mut asked = self.compatible.iter();
-            asked.all(|peer| peer.program() != *program)
+            self.compatible
+                .iter()
+                .all(|peer| peer.program() != *program)
         });
         let meant = program.and_then(|program| program.parse().ok());
         meant
@@ -373,7 +383,7 @@ impl Question {
             .collect()
     }
 
-    /// What a policy says of it at the end.
+    /// Returns the policy's status on the last day of use.
     fn status(&self, policy: &Policy, candidate: &Candidate<'_>) -> Status {
         let (key, usage) = (candidate.algorithm.into(), Use::of(candidate.operation));
         policy.verdict(key, usage, Act::Applying, self.until).status
@@ -396,15 +406,15 @@ impl Question {
             .then_some(Refusal::Few(rate))
     }
 
-    /// What is left, the fastest first, those without a figure last; equals by strength and name. Where the fastest is not
-    /// clearly so, the other program decides among its equals.
+    /// Returns the candidates that nothing refuses, the fastest first, those without a figure last; equals by strength
+    /// and name. Where the fastest is not clearly so, the other program decides among its equals.
     pub fn answers<'a>(&self, candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
         let left = candidates
             .iter()
             .filter(|one| self.refusals(one).is_empty());
         let mut left: Vec<Candidate<'a>> = left.cloned().collect();
         let time =
-            |figure: Option<&Figure>| figure.map_or(f64::INFINITY, |known| known.time.value.0);
+            |figure: Option<&CostFigure>| figure.map_or(f64::INFINITY, |known| known.time.value.0);
         left.sort_by(|a, b| {
             time(a.cost)
                 .total_cmp(&time(b.cost))
@@ -418,7 +428,7 @@ impl Question {
         left
     }
 
-    /// For people.
+    /// Returns the answer for people.
     pub fn document(&self, figures: &Figures) -> Document {
         let mut asked = self.clone();
         // A service is advised of keys, and of devices only if they are named.

@@ -1,12 +1,12 @@
-//! Which certificate and key exchange for a web server: by the archive's TLS figures, else by published ratios.
+//! Advice on a web server's certificate and key exchange, by the archive's TLS figures, else by published ratios.
 
 use keymark_bench::{Algorithm, KeyFamily, Provenance};
-use keymark_report::exchange::Shipped;
+use keymark_records::exchange::Shipped;
 use keymark_report::units;
 use keymark_report::{Block, Column, Section, TableOf};
 use keymark_stats::{PerSecond, Ratio};
 
-use super::{Answer, Candidate, Question};
+use super::{AdviceQuestion, Answer, Candidate};
 use crate::basis;
 use crate::cost::{Figures, Handshakes};
 
@@ -14,14 +14,14 @@ use crate::cost::{Figures, Handshakes};
 const RATIOS: &str = "kario-2014-tls-ratios";
 const CLAIM: [&str; 2] = ["nistp256 kex=ecdhe-p256", "rsa2048 kex=ecdhe-p256"];
 
-/// How much an RSA certificate costs, in handshakes with one on a curve.
+/// Cost of an RSA certificate, in handshakes with one on a curve.
 struct Cost {
     ratio: f64,
     kind: Provenance,
     source: String,
 }
 
-impl Question {
+impl AdviceQuestion {
     pub(super) fn of_servers(&self, answers: &[Candidate<'_>], figures: &Figures) -> Answer {
         let shortest = |kind: fn(&Candidate<'_>) -> bool| {
             let of_kind = answers.iter().filter(move |one| kind(one));
@@ -96,8 +96,8 @@ impl Question {
     }
 }
 
-/// Of the archive, the same key exchange with both, if their intervals tell them apart; else what was published of
-/// RSA-2048 and P-256.
+/// Returns the archive's cost of the same key exchange with both, if their intervals are apart; else the published one
+/// of RSA-2048 and P-256.
 fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
     let best = figures.handshakes();
     for one in best.iter().filter(|one| one.algorithm == curve) {
@@ -118,8 +118,10 @@ fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
         return None;
     }
     let table = Shipped::named(RATIOS).ok()?.cells()?;
-    let mut rows = table.rows.iter();
-    let row = rows.find(|row| row.get(1..3).is_some_and(|cells| cells == CLAIM))?;
+    let row = table
+        .rows
+        .iter()
+        .find(|row| row.get(1..3).is_some_and(|cells| cells == CLAIM))?;
     Some(Cost {
         ratio: row.get(3)?.parse().ok()?,
         kind: Provenance::Published,
@@ -127,7 +129,7 @@ fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
     })
 }
 
-/// Which key exchange, and that it has forward secrecy.
+/// Advises a key exchange with forward secrecy.
 fn exchange(figures: &Figures) -> Option<String> {
     let best = figures.handshakes();
     let forward = || best.iter().filter(|one| one.exchange != "rsa");

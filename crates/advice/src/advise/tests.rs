@@ -5,7 +5,7 @@ use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::profile::Profile;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::server_load::{Batch, ServerLoad, Steady};
-use keymark_report::exchange::Shipped;
+use keymark_records::exchange::Shipped;
 use keymark_report::render::{Width, text};
 use keymark_testkit::record;
 use proptest::prelude::*;
@@ -20,9 +20,9 @@ fn figures() -> Figures {
     Figures::of(&records, |_| true).with_profiles(&Profile::shipped().unwrap())
 }
 
-fn ask(purpose: Purpose) -> Question {
+fn ask(purpose: Purpose) -> AdviceQuestion {
     let today = "2026-11-24".parse().unwrap();
-    Question {
+    AdviceQuestion {
         purpose,
         today,
         until: today,
@@ -39,9 +39,9 @@ fn ask(purpose: Purpose) -> Question {
 }
 
 /// The four keycards of the article.
-fn in_2017() -> Question {
+fn in_2017() -> AdviceQuestion {
     let devices = ["yubikey-neo", "yubikey-4", "nitrokey-pro", "fst-01"];
-    Question {
+    AdviceQuestion {
         devices: devices.map(str::to_owned).to_vec(),
         ..ask(Purpose::Card)
     }
@@ -51,20 +51,20 @@ fn keys(words: &[&str]) -> Vec<Algorithm> {
     words.iter().map(|word| word.parse().unwrap()).collect()
 }
 
-fn shown(question: &Question) -> String {
+fn shown(question: &AdviceQuestion) -> String {
     let document = question.document(&figures());
     text::render(&document, Width::Columns(100))
 }
 
 #[test]
 fn the_articles_conclusion_follows_from_its_figures() {
-    let rsa4096 = Question {
+    let rsa4096 = AdviceQuestion {
         algorithms: keys(&["rsa4096"]),
         tolerance: Some(Duration::from_secs(2)),
         ..in_2017()
     };
     insta::assert_snapshot!(shown(&rsa4096));
-    let curve = Question {
+    let curve = AdviceQuestion {
         algorithms: keys(&["cv25519"]),
         open_firmware: true,
         tolerance: Some(Duration::from_secs(2)),
@@ -75,7 +75,7 @@ fn the_articles_conclusion_follows_from_its_figures() {
 
 #[test]
 fn policies_and_programs_leave_keys_out() {
-    let question = Question {
+    let question = AdviceQuestion {
         policies: Policy::find("nist").unwrap(),
         until: "2035-12-31".parse().unwrap(),
         open_firmware: true,
@@ -87,7 +87,7 @@ fn policies_and_programs_leave_keys_out() {
 
 #[test]
 fn a_server_with_old_clients_gets_two_certificates() {
-    let question = Question {
+    let question = AdviceQuestion {
         old_clients: 0.2,
         algorithms: keys(&["rsa2048", "rsa3072", "nistp256"]),
         ..ask(Purpose::Server)
@@ -124,7 +124,7 @@ fn load(algorithm: &str, in_a_part: u64) -> CaseRecord {
 
 #[test]
 fn a_servers_costs_are_the_archives_where_its_intervals_tell_them_apart() {
-    let question = Question {
+    let question = AdviceQuestion {
         old_clients: 0.2,
         algorithms: keys(&["rsa3072", "nistp256"]),
         ..ask(Purpose::Server)
@@ -155,7 +155,7 @@ fn a_servers_costs_are_the_archives_where_its_intervals_tell_them_apart() {
 
 #[test]
 fn nothing_that_fits_has_no_table() {
-    let question = Question {
+    let question = AdviceQuestion {
         algorithms: keys(&["ed25519"]),
         ..ask(Purpose::Server)
     };
@@ -169,7 +169,7 @@ fn nothing_that_fits_has_no_table() {
 
 #[test]
 fn a_timestamping_service_is_told_how_long_keys_live() {
-    let question = Question {
+    let question = AdviceQuestion {
         until: "2040-12-31".parse().unwrap(),
         policies: Policy::find("nist").unwrap(),
         algorithms: keys(&["rsa2048", "rsa3072", "ed25519", "nistp384", "mldsa65"]),
@@ -181,7 +181,7 @@ fn a_timestamping_service_is_told_how_long_keys_live() {
 #[test]
 fn keys_for_logins_and_mail_are_those_that_the_program_takes() {
     let figures = figures();
-    let answers = |question: &Question| -> BTreeSet<&'static str> {
+    let answers = |question: &AdviceQuestion| -> BTreeSet<&'static str> {
         let candidates = question.candidates(&figures);
         let answers = question.answers(&candidates);
         answers.iter().map(|one| one.algorithm.name()).collect()
@@ -200,7 +200,7 @@ fn keys_for_logins_and_mail_are_those_that_the_program_takes() {
         mail.contains("cv25519") && !mail.contains("mlkem768"),
         "{mail:?}"
     );
-    let old = Question {
+    let old = AdviceQuestion {
         compatible: vec!["gnupg-2.1".parse().unwrap()],
         ..ask(Purpose::Email)
     };
@@ -322,7 +322,7 @@ fn other_machines_and_failed_cases_are_no_figures_of_this_machine() {
     assert!(!known(&Figures::of(&[run], |_| false)));
 }
 
-fn question() -> impl Strategy<Value = Question> {
+fn question() -> impl Strategy<Value = AdviceQuestion> {
     let purpose = prop::sample::select(Purpose::ALL.to_vec());
     let until = prop::sample::select(vec!["2026-11-24", "2030-12-31", "2031-01-01", "2040-12-31"]);
     let policy = prop::sample::subsequence(vec!["nist", "bsi", "cnsa", "openpgp", "anssi"], 0..3);
@@ -343,7 +343,7 @@ fn question() -> impl Strategy<Value = Question> {
         any::<bool>(),
     )
         .prop_map(
-            |(purpose, until, policy, peers, tolerance, rate, open, quantum)| Question {
+            |(purpose, until, policy, peers, tolerance, rate, open, quantum)| AdviceQuestion {
                 until: until.parse().unwrap(),
                 policies: policy
                     .iter()
@@ -360,29 +360,29 @@ fn question() -> impl Strategy<Value = Question> {
 }
 
 /// Each a constraint less.
-fn relaxed(question: &Question) -> Vec<Question> {
+fn relaxed(question: &AdviceQuestion) -> Vec<AdviceQuestion> {
     let mut all = vec![
-        Question {
+        AdviceQuestion {
             tolerance: None,
             ..question.clone()
         },
-        Question {
+        AdviceQuestion {
             tolerance: question.tolerance.map(|time| time * 2),
             ..question.clone()
         },
-        Question {
+        AdviceQuestion {
             rate: question.rate.map(|rate| rate / 2.0),
             ..question.clone()
         },
-        Question {
+        AdviceQuestion {
             rate: None,
             ..question.clone()
         },
-        Question {
+        AdviceQuestion {
             open_firmware: false,
             ..question.clone()
         },
-        Question {
+        AdviceQuestion {
             post_quantum: false,
             ..question.clone()
         },

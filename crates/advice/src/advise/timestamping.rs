@@ -1,5 +1,5 @@
-//! Which key for a service that signs for years: signatures a second, how long each lasts, and a mix of families among
-//! several nodes, so that the end of one algorithm is not the end of the service.
+//! Advice on keys of a service that signs for years: signatures per second, dates, and a mix of families among several
+//! nodes, so that the end of one algorithm is not the end of the service.
 
 use itertools::Itertools;
 use keymark_bench::{Algorithm, KeyFamily};
@@ -7,11 +7,11 @@ use keymark_report::units;
 use keymark_report::{Block, Column, Section, TableOf};
 use keymark_stats::PerSecond;
 
-use super::{Answer, Candidate, Question};
+use super::{AdviceQuestion, Answer, Candidate};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Use};
 
-impl Question {
+impl AdviceQuestion {
     pub(super) fn of_timestamping(&self, answers: &[Candidate<'_>]) -> Answer {
         let fastest = [self.fastest(answers)].into_iter();
         let said = fastest.chain(diversity(answers)).collect();
@@ -80,8 +80,9 @@ impl Question {
 
 /// The best of each family: nodes that do not fail together.
 fn diversity(answers: &[Candidate<'_>]) -> Option<String> {
-    let families = answers.iter();
-    let families = families.map(|answer| (KeyFamily::of(answer.algorithm), answer.algorithm));
+    let families = answers
+        .iter()
+        .map(|answer| (KeyFamily::of(answer.algorithm), answer.algorithm));
     let mix: Vec<_> = families.unique_by(|(family, _)| *family).collect();
     if mix.len() < 2 {
         return None;

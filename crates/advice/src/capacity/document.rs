@@ -6,7 +6,7 @@ use keymark_report::units::{self, counted};
 use keymark_report::{Block, Cell, Column, Document, Section, TableOf};
 use keymark_stats::{Demand, Distribution, PerSecond, QUEUE_PRECISION, Ratio, Seconds};
 
-use super::{MOST_TOKENS, Plan, Question, Row};
+use super::{CapacityQuestion, CapacityRow, MOST_TOKENS, Plan};
 use crate::{answered, basis};
 
 /// The way that answers are about.
@@ -16,7 +16,6 @@ const BELOW: u32 = 2;
 /// A share of operations that so few of them do not tell from none.
 const HARDLY: f64 = 1e-4;
 
-/// In words.
 const fn words(way: Distribution) -> &'static str {
     match way {
         Distribution::Shared => "one shared queue",
@@ -30,8 +29,7 @@ fn chosen(time: Seconds) -> String {
     units::chosen(Duration::from_secs_f64(time.0))
 }
 
-impl Question {
-    /// For people.
+impl CapacityQuestion {
     pub fn document(&self, plan: &Plan) -> Document {
         let said = [self.answer(plan), self.limits(plan)];
         let mut sections = vec![Section::bare(vec![self.table(plan)])];
@@ -100,7 +98,7 @@ impl Question {
         ))
     }
 
-    /// By how much a rate is above what so many can do.
+    /// Returns the excess of a rate over what the tokens can do.
     fn beyond(&self, tokens: u32) -> Option<String> {
         let load = self.queue(BEST, tokens, self.demand).load()?;
         let rate = f64::from(tokens) / self.service.times.mean().0;
@@ -117,17 +115,17 @@ impl Question {
         })
     }
 
-    /// Of each way the rows around its answer.
+    /// Returns the rows around the answer of each way of distribution.
     fn table(&self, plan: &Plan) -> Block {
         let last = plan.0.last().map_or(0, |row| row.tokens);
-        let shown = |row: &&Row| {
+        let shown = |row: &&CapacityRow| {
             let (from, to) = plan
                 .fewest(row.distribution)
                 .map_or((last, last), |fewest| (fewest, fewest + self.spare.max(1)));
             let range = from.saturating_sub(BELOW)..=to;
             range.contains(&row.tokens)
         };
-        let mut rows: Vec<&Row> = plan.0.iter().filter(shown).collect();
+        let mut rows: Vec<&CapacityRow> = plan.0.iter().filter(shown).collect();
         rows.sort_by_key(|row| (row.distribution, row.tokens));
         let late = |limit| Column::value(format!("> {}", chosen(limit)));
         let closed = matches!(self.demand, Demand::Users { .. });

@@ -16,58 +16,59 @@ pub use service::{NoService, Service, Wanted};
 
 /// Tokens at most: more are a service of another kind.
 pub const MOST_TOKENS: u32 = 100;
-/// Of tokens that can never suffice, so many numbers are shown that keep up.
+/// Rows that are shown where no number of tokens suffices.
 const ENOUGH_ROWS: u32 = 3;
 
-/// What is asked.
+/// A load, and its limit.
 #[derive(Debug, Clone)]
-pub struct Question {
-    /// What an operation takes, and where that comes from.
+pub struct CapacityQuestion {
+    /// Service times with their source.
     pub service: Service,
-    /// Who asks for operations.
+    /// Users or arrivals.
     pub demand: Demand,
-    /// What 99 % of the operations may take; none: as long as the queue does not grow.
+    /// Limit of 99 % of the operations; without one the queue must not grow.
     pub p99: Option<Seconds>,
     /// Tokens that may be broken.
     pub spare: u32,
-    /// Of the simulation.
+    /// Seed of the simulation.
     pub seed: u64,
 }
 
-/// So many tokens behind a way of distribution.
+/// A number of tokens behind a way of distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub struct CapacityRow {
     /// The way.
     pub distribution: Distribution,
-    /// How many.
     pub tokens: u32,
     /// Share of the time in which each works; from 1 on that is not enough.
     pub utilisation: f64,
-    /// What operations meet; none where the queue grows for ever.
+    /// Response times; `None` where the queue grows for ever.
     pub response: Option<Response>,
-    /// Whether they suffice.
     pub enough: bool,
 }
 
-/// What follows: a row for each way and number of tokens, from one on.
+/// A row for each way and number of tokens, from one on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan(pub Vec<Row>);
+pub struct Plan(pub Vec<CapacityRow>);
 
 impl Plan {
     /// The fewest behind a way of distribution; none where no number does, or more than [`MOST_TOKENS`].
     pub fn fewest(&self, way: Distribution) -> Option<u32> {
-        let mut rows = self.0.iter();
-        let found = rows.find(|row| row.distribution == way && row.enough);
+        let found = self
+            .0
+            .iter()
+            .find(|row| row.distribution == way && row.enough);
         found.map(|row| row.tokens)
     }
 
-    fn row(&self, way: Distribution, tokens: u32) -> Option<&Row> {
-        let mut rows = self.0.iter();
-        rows.find(|row| (row.distribution, row.tokens) == (way, tokens))
+    fn row(&self, way: Distribution, tokens: u32) -> Option<&CapacityRow> {
+        self.0
+            .iter()
+            .find(|row| (row.distribution, row.tokens) == (way, tokens))
     }
 }
 
-impl Question {
+impl CapacityQuestion {
     /// Every number of tokens up to the fewest of the way that takes most, with spares.
     pub fn plan(&self) -> Plan {
         let mut plan = Plan(Vec::new());
@@ -87,7 +88,7 @@ impl Question {
         plan
     }
 
-    /// Whether an operation by itself is fast enough.
+    /// Returns whether a single operation is fast enough.
     fn is_possible(&self) -> bool {
         let alone = self.service.times.level(0.99);
         self.p99.is_none_or(|limit| alone <= limit)
@@ -100,7 +101,7 @@ impl Question {
     }
 
     /// Each way, at once.
-    fn rows(&self, tokens: u32) -> Vec<Row> {
+    fn rows(&self, tokens: u32) -> Vec<CapacityRow> {
         thread::scope(|scope| {
             let rows = Distribution::ALL.map(|way| scope.spawn(move || self.row(way, tokens)));
             let rows = rows.into_iter().map(thread::ScopedJoinHandle::join);
@@ -109,12 +110,12 @@ impl Question {
         })
     }
 
-    fn row(&self, distribution: Distribution, tokens: u32) -> Row {
+    fn row(&self, distribution: Distribution, tokens: u32) -> CapacityRow {
         let queue = self.queue(distribution, tokens, self.demand);
         let response = queue.response(self.p99);
         let service = queue.times.mean();
         let busy = |found: Response| found.rate.0 * service.0 / f64::from(tokens);
-        Row {
+        CapacityRow {
             distribution,
             tokens,
             utilisation: queue.load().or(response.map(busy)).unwrap_or(f64::NAN),

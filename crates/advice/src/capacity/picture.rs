@@ -7,24 +7,24 @@ use keymark_report::units::{self, counted};
 use keymark_stats::{Demand, Estimate, PerSecond};
 
 use super::document::BEST;
-use super::{MOST_TOKENS, Question};
+use super::{CapacityQuestion, MOST_TOKENS};
 
 /// Rates within a decade: round, and at nearly equal distances.
 const ROUND: [f64; 9] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0];
 /// Curves of more numbers of tokens are not told apart.
 const CURVES: u32 = 6;
-/// Where nobody says from which rate on.
+/// Least rate where none is given.
 const TENTH: f64 = 0.1;
 
-impl Question {
-    /// Draws response times from that rate, or a tenth, to the asked rate, behind least-connections.
+impl CapacityQuestion {
+    /// Returns the picture from that rate, or a tenth, to the wanted rate, behind least-connections.
     pub fn picture(&self, from: Option<PerSecond>) -> Option<Chart> {
         let service = self.service.words();
         let title = format!("response times by the number of tokens ({service})");
         of_curves(&title, LoadUnit::Arrivals, &self.curves(from))
     }
 
-    /// A curve for each number of tokens.
+    /// Returns a curve for each number of tokens.
     pub(super) fn curves(&self, from: Option<PerSecond>) -> Vec<LoadCurve> {
         let rates = match self.demand {
             Demand::Arrivals(to) => rates(from.map_or(to.0 * TENTH, |from| from.0), to.0),

@@ -1,5 +1,4 @@
-//! What an operation takes on a token: by the archive's own samples, by the profile of the device, or as somebody published
-//! it. The first of these that there is.
+//! Service times of a token: the archive's own samples, else the device's profile, else published figures.
 
 use keymark_bench::{
     Algorithm, CaseRecord, DeviceName, Operation, Parameters, Profile, ProfileError, Provenance,
@@ -10,28 +9,24 @@ use keymark_stats::{Seconds, ServiceTimes};
 
 use crate::cost::{Figures, Way};
 
-/// What stands for the distribution of a profile.
+/// Source of a profile's distribution.
 const DRAWS: u32 = 20_000;
 const TWIN: &str = "twin:";
 
-/// Of which operation.
 #[derive(Debug, Clone, derive_more::Display)]
 #[display("no figure of {algorithm} {operation} on {device}")]
 pub struct Wanted {
-    /// As `keymark bench` names the device.
+    /// Name of the device as `keymark bench` has it.
     pub device: String,
-    /// Of the key.
     pub algorithm: Algorithm,
-    /// What is asked of it.
     pub operation: Operation,
     /// Through which program.
     pub stack: StackName,
 }
 
-/// What an operation takes.
+/// Service times of an operation.
 #[derive(Debug, Clone)]
 pub struct Service {
-    /// Of what.
     pub device: DeviceName,
     /// Times, all as likely.
     pub times: ServiceTimes,
@@ -55,7 +50,7 @@ pub enum NoService {
 }
 
 impl Service {
-    /// That of a device: by runs, the newest first, its profile, or published records.
+    /// Returns a device's times: by runs, the newest first, its profile, or published records.
     ///
     /// # Errors
     /// When nobody knows it, or the profile that is named cannot be read.

@@ -16,8 +16,8 @@ fn wanted(device: &str, algorithm: &str) -> Wanted {
     }
 }
 
-fn asked(rate: f64, p99: Option<f64>) -> Question {
-    Question {
+fn asked(rate: f64, p99: Option<f64>) -> CapacityQuestion {
+    CapacityQuestion {
         service: Service::find(&wanted("twin:nitrokey-hsm", "rsa2048"), &[], &[]).unwrap(),
         demand: Demand::Arrivals(PerSecond(rate)),
         p99: p99.map(Seconds),
@@ -26,7 +26,7 @@ fn asked(rate: f64, p99: Option<f64>) -> Question {
     }
 }
 
-fn said(question: &Question) -> String {
+fn said(question: &CapacityQuestion) -> String {
     let text = text::render(&question.document(&question.plan()), Width::Unlimited);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -47,7 +47,7 @@ fn three_tokens_of_740_ms_sign_twice_a_second_within_3_s() {
             "740 ms, constant (profile nitrokey-hsm, taken from decrypt, twin)",
         ],
     );
-    let spare = Question {
+    let spare = CapacityQuestion {
         spare: 1,
         ..question
     };
@@ -80,7 +80,7 @@ fn no_number_of_tokens_makes_an_operation_faster() {
 
 #[test]
 fn users_have_a_knee() {
-    let question = Question {
+    let question = CapacityQuestion {
         demand: Demand::Users {
             count: 60,
             pause: Seconds(5.0),

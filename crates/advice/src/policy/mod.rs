@@ -1,4 +1,4 @@
-//! What documents allow, and until when: one file of `data/policies` each, or a user's own in the same form.
+//! Policies: allowed keys and dates, one file of `data/policies` each, or a user's own in the same form.
 
 mod rule;
 
@@ -13,11 +13,11 @@ use serde::Deserialize;
 
 use crate::key_spec::KeySpec;
 
-pub use rule::{Act, Kind, Period, Range, Rule, Status, Use};
+pub use rule::{Act, KeyKind, Period, Range, Rule, Status, Use};
 
 static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/policies");
 
-/// Those that come with keymark, by id.
+/// Policies that come with keymark, by id.
 #[expect(
     clippy::expect_used,
     reason = "the files are part of the program, and a test reads them"
@@ -34,17 +34,14 @@ static POLICIES: LazyLock<Vec<Policy>> = LazyLock::new(|| {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// What it is called: `nist-sp800-57`.
+    /// Identifier: `nist-sp800-57`.
     pub id: String,
-    /// Whose it is, by which people ask for it: `nist`.
+    /// Body that publishes it, by which people ask for it: `nist`.
     pub body: String,
-    /// For people.
     pub title: String,
-    /// Which edition.
     pub version: String,
-    /// When it was published, as far as that is known: `2020-05`.
+    /// Month of publication: `2020-05`.
     pub date: String,
-    /// Whether it is a draft.
     #[serde(default)]
     pub draft: bool,
     /// The policy that took its place.
@@ -52,24 +49,23 @@ pub struct Policy {
     pub superseded_by: Option<String>,
     /// The document.
     pub url: String,
-    /// Where it was read, if not there.
+    /// Source, if not the document itself.
     #[serde(default)]
     pub sources: Vec<String>,
-    /// What to know about it.
     #[serde(default)]
     pub note: String,
     /// Status of a key that no rule is about.
     #[serde(default)]
     pub unlisted: Status,
-    /// At most one is about a key and its use.
+    /// Rules; at most one is about a key and its use.
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
 }
 
-/// What a policy says of a key.
+/// A policy's statement about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict<'a> {
-    /// At the date that was asked for.
+    /// Status at the date.
     pub status: Status,
     /// The rule that says so; none where no rule is about such a key.
     pub rule: Option<&'a Rule>,
@@ -80,12 +76,11 @@ pub struct Verdict<'a> {
 /// Why a policy cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    /// It cannot be read, or has not its form.
+    /// Unreadable, or not in the form of a policy.
     #[error("the policy {} cannot be read: {reason}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         reason: String,
     },
     /// No such policy.
@@ -102,12 +97,12 @@ fn known() -> String {
 }
 
 impl Policy {
-    /// Those that come with keymark, by id.
+    /// Returns the policies that come with keymark, by id.
     pub fn all() -> &'static [Self] {
         &POLICIES
     }
 
-    /// Those that a word names: an id; a body (`nist`), whose policies in force are meant; or a file.
+    /// Returns the policies of a word: an id; a body (`nist`), whose policies in force are meant; or a file.
     ///
     /// # Errors
     /// When there is none, or the file is no policy.
@@ -126,7 +121,7 @@ impl Policy {
         Ok(meant)
     }
 
-    /// Those that words name; without a word all that no other one superseded.
+    /// Returns the policies of some words; without a word all that no other one superseded.
     ///
     /// # Errors
     /// When a word names none.
@@ -168,7 +163,7 @@ impl Policy {
         Ok(policy)
     }
 
-    /// Whether it is neither a draft nor superseded.
+    /// Returns whether it is neither a draft nor superseded.
     pub const fn is_in_force(&self) -> bool {
         !self.draft && self.superseded_by.is_none()
     }

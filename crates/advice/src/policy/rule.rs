@@ -1,4 +1,4 @@
-//! One statement of a policy: about which keys, for which use, and what holds when.
+//! A statement of a policy about keys in a use, and its dates.
 
 use jiff::civil::Date;
 use keymark_bench::words;
@@ -8,17 +8,17 @@ use serde::Deserialize;
 use crate::key_spec::KeySpec;
 
 words! {
-    /// What a key is used for.
+    /// Use of a key.
     pub enum Use("use of a key") {
         /// Signatures.
         Signature = "signature",
-        /// What makes a secret for two: RSA encryption, Diffie-Hellman, encapsulation.
+        /// A secret for two: RSA encryption, Diffie-Hellman, encapsulation.
         Encryption = "encryption",
     }
 }
 
 impl Use {
-    /// Of what a program asks of the key.
+    /// Returns the use of an operation.
     pub const fn of(operation: Operation) -> Self {
         match operation {
             Operation::Sign | Operation::Authenticate | Operation::Handshake => Self::Signature,
@@ -28,30 +28,30 @@ impl Use {
 }
 
 words! {
-    /// What is done with it: SP 800-57 part 1, section 5.6.3 tells the two apart.
+    /// Act with a key, as SP 800-57 part 1, section 5.6.3 distinguishes.
     pub enum Act("act") {
         /// Protection is applied: signing, encrypting.
         Applying = "applying",
-        /// What is protected already is processed: verifying, decrypting.
+        /// Processing of protected data: verifying, decrypting.
         Processing = "processing",
     }
 }
 
 words! {
-    /// What a policy says of a key.
+    /// Status of a key by a policy.
     #[derive(Default)]
     pub enum Status("status") {
-        /// It advises it.
+        /// Advised.
         Recommended = "recommended",
-        /// It may be used.
+        /// Allowed.
         Allowed = "allowed",
-        /// It may be used, at a risk that the user accepts.
+        /// Allowed, at a risk that the user accepts.
         Deprecated = "deprecated",
         /// Together with another one only.
         HybridOnly = "hybrid-only",
-        /// For what exists already.
+        /// Allowed for existing data.
         Legacy = "legacy",
-        /// It may not be used.
+        /// Forbidden.
         Disallowed = "disallowed",
         /// The policy says nothing of it.
         #[default]
@@ -60,7 +60,7 @@ words! {
 }
 
 impl Status {
-    /// Whether a new key with this status may be taken into use.
+    /// Returns whether a new key with this status may be taken into use.
     pub const fn permits(self) -> bool {
         match self {
             Self::Recommended | Self::Allowed | Self::Deprecated => true,
@@ -70,8 +70,8 @@ impl Status {
 }
 
 words! {
-    /// What policies call an algorithm in its use.
-    pub enum Kind("kind of algorithm") {
+    /// A policy's name of an algorithm in its use.
+    pub enum KeyKind("kind of algorithm") {
         /// RSA, signing or encrypting.
         Rsa = "RSA",
         /// DSA.
@@ -97,8 +97,8 @@ words! {
     }
 }
 
-impl Kind {
-    /// What a key is called in a use; none where it has no such use.
+impl KeyKind {
+    /// Returns the kind of a key in a use; `None` where it has no such use.
     pub const fn of(key: KeySpec, usage: Use) -> Option<Self> {
         let (signs, encrypts) = Self::in_uses(key);
         match usage {
@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// What it signs as, and what it encrypts as.
+    /// Returns the kinds as which it signs and encrypts.
     const fn in_uses(key: KeySpec) -> (Option<Self>, Option<Self>) {
         let family = match key {
             KeySpec::Dh(_) => return (None, Some(Self::Dh)),
@@ -133,10 +133,8 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// At least.
     #[serde(default)]
     pub from: u32,
-    /// At most.
     #[serde(default = "no_end")]
     pub to: u32,
 }
@@ -151,16 +149,16 @@ impl Range {
     }
 }
 
-/// What holds from a day on.
+/// A status from a day on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Period {
     /// The first day; none: always.
     #[serde(default)]
     pub from: Option<Date>,
-    /// For what is protected anew.
+    /// Status for new data.
     pub applying: Status,
-    /// For what is protected already; none: the same.
+    /// Status for existing data, if another one.
     #[serde(default)]
     pub processing: Option<Status>,
 }
@@ -178,11 +176,11 @@ impl Period {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// What it is called in its policy.
+    /// Name in its policy.
     pub id: String,
     /// Whom it is about.
-    pub of: Vec<Kind>,
-    /// Of these only; none: of each that the kind has.
+    pub of: Vec<KeyKind>,
+    /// Uses; `None`: each that the kind has.
     #[serde(default)]
     uses: Vec<Use>,
     /// Bits of a modulus or prime.
@@ -191,14 +189,13 @@ pub struct Rule {
     /// Bits of a curve's order. Says nothing of Curve25519 and Curve448.
     #[serde(default)]
     order: Option<Range>,
-    /// By keymark's names; besides what has such an order.
+    /// Curves by keymark's names, in addition to those of such an order.
     #[serde(default)]
     names: Vec<String>,
-    /// In order of time.
+    /// Statuses in order of time.
     pub periods: Vec<Period>,
-    /// Who read it.
     pub verified: Verified,
-    /// Where: table, section.
+    /// Place in the document: table, section.
     pub source: String,
 }
 
@@ -217,9 +214,9 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether it is about that key in that use.
+    /// Returns whether it is about that key in that use.
     pub fn is_about(&self, key: KeySpec, usage: Use) -> bool {
-        let kind = Kind::of(key, usage);
+        let kind = KeyKind::of(key, usage);
         let of_kind = kind.is_some_and(|kind| self.of.contains(&kind));
         let in_use = self.uses.is_empty() || self.uses.contains(&usage);
         of_kind && in_use && self.has_size(key)

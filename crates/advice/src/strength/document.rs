@@ -3,15 +3,14 @@
 use itertools::Itertools;
 use keymark_report::{Block, Column, Document, Section, TableOf};
 
-use super::{KeyRow, Question, StatusRow};
+use super::{KeyRow, StatusRow, StrengthQuestion};
 use crate::policy::Status;
 use crate::{Strength, Table, Verified, answered, basis};
 
-/// So many keys get a table each.
+/// Most keys with a table each.
 const FEW: usize = 3;
 
-impl Question {
-    /// For people.
+impl StrengthQuestion {
     pub fn document(&self) -> Document {
         let rows = self.rows();
         let mut sections = vec![Section::bare(vec![strengths(&rows)]).first()];
@@ -33,7 +32,7 @@ impl Question {
         answered(said, sections)
     }
 
-    /// Which policies in force permit a key, and which do not.
+    /// Names the policies in force that permit a key, and those that do not.
     fn standing(&self, row: &KeyRow) -> Option<String> {
         let in_force = row.statuses.iter().filter(|status| !status.draft);
         let (permit, refuse): (Vec<&StatusRow>, Vec<&StatusRow>) =
@@ -65,15 +64,17 @@ impl Question {
         })
     }
 
-    /// One status of each policy in force for each key.
+    /// A table with the status of each policy in force for each key.
     fn overview(&self, rows: &[KeyRow]) -> Section {
         let mut table = TableOf::new(rows).label("key", |row| row.key.clone());
         let in_force = self.policies.iter().filter(|policy| policy.is_in_force());
         for (rank, policy) in in_force.enumerate() {
             let rank = u8::MAX - u8::try_from(rank).unwrap_or(u8::MAX);
             table = table.column(Column::name(&policy.body).leave(rank), |row| {
-                let mut statuses = row.statuses.iter();
-                let found = statuses.find(|status| status.policy == policy.id);
+                let found = row
+                    .statuses
+                    .iter()
+                    .find(|status| status.policy == policy.id);
                 found.map(|status| format!("{}{}", status.applying, mark(status.verified)))
             });
         }
@@ -136,7 +137,7 @@ impl Question {
 
 /// Rows of documents are of no device.
 
-/// What tells that somebody else's words were read.
+/// Mark of a secondary source.
 const fn mark(verified: Option<Verified>) -> &'static str {
     match verified {
         Some(Verified::Secondary) => "*",
@@ -148,14 +149,16 @@ fn strengths(rows: &[KeyRow]) -> Block {
     let mut table = TableOf::new(rows).label("bits of security", |row| row.key.clone());
     for by in Table::all() {
         table = table.value(&by.id, |row| {
-            let mut strengths = row.strengths.iter();
-            strengths.find(|one| one.table == by.id).map(|one| one.bits)
+            row.strengths
+                .iter()
+                .find(|one| one.table == by.id)
+                .map(|one| one.bits)
         });
     }
     Block::Table(table.table())
 }
 
-/// What a strength takes by each table.
+/// Returns the keys of a strength by each table.
 fn level(level: Strength) -> Option<String> {
     let takes = Table::all().iter().filter_map(|table| {
         let (modulus, order) = table.takes(level)?;
@@ -175,8 +178,10 @@ fn disagreement(row: &KeyRow) -> Option<String> {
     if most - least <= 16 {
         return None;
     }
-    let said = row.strengths.iter();
-    let said = said.map(|one| format!("{} by {}", one.bits, one.table));
+    let said = row
+        .strengths
+        .iter()
+        .map(|one| format!("{} by {}", one.bits, one.table));
     Some(format!(
         "Tables disagree about {}: {}.",
         row.key,

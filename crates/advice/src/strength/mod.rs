@@ -7,7 +7,7 @@ use keymark_bench::Algorithm;
 use serde::Serialize;
 
 use crate::key_spec::KeySpec;
-use crate::policy::{Act, Kind, Policy, Status, Use};
+use crate::policy::{Act, KeyKind, Policy, Status, Use};
 use crate::{Strength, Table, Verified};
 
 /// Keys of every kind, where none is named.
@@ -24,16 +24,13 @@ const USUAL: [&str; 10] = [
     "slhdsa128s",
 ];
 
-/// What is asked.
+/// Keys and policies of a question.
 #[derive(Debug, Clone)]
-pub struct Question {
-    /// In the order in which they were named.
+pub struct StrengthQuestion {
     pub keys: Vec<KeySpec>,
     /// The strength that is wanted.
     pub level: Option<Strength>,
-    /// At which date.
     pub date: Date,
-    /// By whom.
     pub policies: Vec<Policy>,
 }
 
@@ -42,11 +39,9 @@ pub struct Question {
 pub struct KeyRow {
     /// The key.
     pub key: String,
-    /// By each table that has it.
     pub strengths: Vec<StrengthBy>,
     /// The date of the statuses.
     pub date: Date,
-    /// By each policy that speaks of it.
     pub statuses: Vec<StatusRow>,
     /// Policies that do not.
     pub unlisted_by: Vec<String>,
@@ -59,22 +54,19 @@ pub struct StrengthBy {
     pub table: String,
     /// Bits of security.
     pub bits: u32,
-    /// Who read it.
     pub verified: Verified,
 }
 
-/// What a policy says of a key.
+/// A policy's statement about a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatusRow {
     /// The policy's id.
     pub policy: String,
-    /// Whether that is a draft.
     pub draft: bool,
-    /// In which uses.
     pub uses: Vec<Use>,
-    /// For what is protected anew.
+    /// Status for new data.
     pub applying: Status,
-    /// For what is protected already.
+    /// Status for existing data.
     pub processing: Status,
     /// The last day of the status for applying.
     pub until: Option<Date>,
@@ -82,9 +74,7 @@ pub struct StatusRow {
     pub then: Option<Status>,
     /// The rule; none: the policy refuses what it does not list.
     pub rule: Option<String>,
-    /// Who read it.
     pub verified: Option<Verified>,
-    /// Where.
     pub source: Option<String>,
     /// The document.
     pub url: String,
@@ -119,12 +109,12 @@ pub fn keys_of_level(level: Strength) -> Vec<KeySpec> {
     keys
 }
 
-/// Of every kind some.
+/// Returns keys of every kind.
 pub fn usual_keys() -> Vec<KeySpec> {
     USUAL.iter().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Whether every policy in force that speaks of a key permits one of its uses at the date, and one speaks.
+/// Returns whether every policy in force that speaks of a key permits one of its uses at the date, and one speaks.
 pub fn is_permitted(key: KeySpec, policies: &[Policy], date: Date) -> bool {
     let in_force = policies.iter().filter(|policy| policy.is_in_force());
     let statuses = in_force.map(|policy| said_of(policy, key, date));
@@ -135,10 +125,10 @@ pub fn is_permitted(key: KeySpec, policies: &[Policy], date: Date) -> bool {
 
 fn uses(key: KeySpec) -> impl Iterator<Item = Use> {
     let all = Use::ALL.iter().copied();
-    all.filter(move |usage| Kind::of(key, *usage).is_some())
+    all.filter(move |usage| KeyKind::of(key, *usage).is_some())
 }
 
-impl Question {
+impl StrengthQuestion {
     /// A row for each key.
     pub fn rows(&self) -> Vec<KeyRow> {
         self.keys.iter().map(|key| self.row(*key)).collect()
@@ -171,7 +161,7 @@ impl Question {
     }
 }
 
-/// One of each use, or one where they are alike; none where the policy says nothing of it.
+/// Returns a row for each use, or one where they are alike; none where the policy does not list the key.
 fn said_of(policy: &Policy, key: KeySpec, date: Date) -> Vec<StatusRow> {
     let mut rows: Vec<StatusRow> = Vec::new();
     for usage in uses(key) {
@@ -209,8 +199,8 @@ fn said_of(policy: &Policy, key: KeySpec, date: Date) -> Vec<StatusRow> {
 mod tests {
     use super::*;
 
-    fn ask(keys: &[&str], date: &str) -> Question {
-        Question {
+    fn ask(keys: &[&str], date: &str) -> StrengthQuestion {
+        StrengthQuestion {
             keys: keys.iter().map(|key| key.parse().unwrap()).collect(),
             level: None,
             date: date.parse().unwrap(),

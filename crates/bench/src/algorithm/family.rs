@@ -42,7 +42,7 @@ pub enum Digest {
     Sha512,
 }
 
-/// What a key is for, mathematically.
+/// Mathematical family of an algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
     /// RSA; modulus length in bits.
@@ -80,7 +80,7 @@ impl Family {
         None
     }
 
-    /// Whether its keys are on a prime curve of NIST's (FIPS 186-5).
+    /// Returns true if its keys are on a prime curve of NIST's (FIPS 186-5).
     pub const fn is_of_nist(self) -> bool {
         use Curve::{NistP256, NistP384, NistP521};
         matches!(self, Self::Weierstrass(NistP256 | NistP384 | NistP521))

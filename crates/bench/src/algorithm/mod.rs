@@ -104,8 +104,9 @@ impl Algorithm {
 
     /// Canonical name.
     pub fn name(self) -> &'static str {
-        let mut rows = TABLE.iter();
-        rows.find(|(known, _)| *known == self.0)
+        TABLE
+            .iter()
+            .find(|(known, _)| *known == self.0)
             .map_or("unknown", |(_, names)| names[0])
     }
 
@@ -125,7 +126,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether a key of the algorithm can do the operation: one that signs can authenticate as well.
+    /// Returns true if a key of the algorithm can do the operation: one that signs can authenticate as well.
     pub fn has(self, operation: Operation) -> bool {
         let signs = operation == Operation::Authenticate;
         let same = if signs { Operation::Sign } else { operation };
@@ -241,15 +242,6 @@ mod tests {
                 algorithm.has(Operation::Sign),
                 "{algorithm}"
             );
-        }
-    }
-
-    #[test]
-    fn names_survive_serialisation() {
-        for algorithm in Algorithm::all() {
-            let json = serde_json::to_string(&algorithm).unwrap();
-            assert_eq!(json, format!("\"{algorithm}\""));
-            assert_eq!(serde_json::from_str::<Algorithm>(&json).unwrap(), algorithm);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How hard a key is asked.
+//! Load: workers and pacing.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 
 words! {
-    /// What a worker is.
+    /// Kind of a worker.
     #[derive(Default)]
     pub enum Worker("kind of worker") {
         /// A thread of keymark, with a handle of its own.
@@ -24,7 +24,7 @@ words! {
     }
 }
 
-/// When operations are started.
+/// Rule that decides when operations start.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -105,7 +105,7 @@ impl FromStr for Rate {
     }
 }
 
-/// How hard the key is asked.
+/// Load on the key.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -113,15 +113,15 @@ impl FromStr for Rate {
 pub struct Load {
     /// Workers, each with its own way to the key.
     pub concurrency: NonZeroU32,
-    /// What each of them is.
+    /// Kind of each worker.
     #[serde(default)]
     pub worker: Worker,
-    /// When they start operations.
+    /// Rule that decides when workers start operations.
     pub pacing: Pacing,
 }
 
 impl Load {
-    /// The same with so many workers.
+    /// Returns this load with another number of workers.
     pub const fn with(self, concurrency: NonZeroU32) -> Self {
         Self {
             concurrency,
@@ -129,7 +129,7 @@ impl Load {
         }
     }
 
-    /// One worker in a closed loop.
+    /// Returns the load of a single worker in a closed loop.
     pub const fn single() -> Self {
         Self::closed(NonZeroU32::MIN)
     }
@@ -143,7 +143,7 @@ impl Load {
         }
     }
 
-    /// Whether it is a closed loop without pauses, whose throughput is what the key can do.
+    /// Returns true if it is a closed loop without pauses, whose throughput is what the key can do.
     pub const fn is_closed(&self) -> bool {
         matches!(self.pacing, Pacing::Closed)
     }

@@ -1,4 +1,4 @@
-//! One case: what is measured, through what, under which load.
+//! Case: the key, the operation, the stack and the load.
 
 mod load;
 mod name;
@@ -17,9 +17,9 @@ pub use name::{BadName, StackName, StoreKind};
 pub use parameters::{Dimension, ParameterChoice, Parameters, Scope, USUAL, Words, admits};
 
 words! {
-    /// Where a figure comes from. Kinds are never mixed without saying so.
+    /// Provenance of a figure. Kinds are never mixed without saying so.
     pub enum Provenance("provenance") {
-        /// This run, a real device or library.
+        /// Measured in this run on a real device or library.
         Measured = "measured",
         /// Real token firmware running on this CPU.
         Virtual = "virtual",
@@ -33,7 +33,7 @@ words! {
 }
 
 impl Provenance {
-    /// Whether keymark ran something for the figure: another run may tell another one.
+    /// Returns true if keymark ran something for the figure: another run may tell another one.
     pub const fn is_of_a_run(self) -> bool {
         match self {
             Self::Measured | Self::Virtual | Self::Twin => true,
@@ -56,7 +56,7 @@ impl DeviceName {
         Self(name.into())
     }
 
-    /// This CPU.
+    /// Returns the name of this CPU.
     pub fn software() -> Self {
         Self::new("software")
     }
@@ -67,7 +67,7 @@ impl DeviceName {
     }
 }
 
-/// One (key store, algorithm, operation, stack, parameters, load).
+/// Key store, algorithm, operation, stack, parameters and load.
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, derive_more::Display,
 )]
@@ -76,59 +76,58 @@ impl DeviceName {
 pub struct Case {
     /// The device, by name.
     pub device: DeviceName,
-    /// What kind of key store it is.
+    /// Kind of key store.
     pub store: StoreKind,
     /// Kind of figure it will yield.
     pub provenance: Provenance,
     /// Algorithm of the key.
     pub algorithm: Algorithm,
-    /// What is asked of the key.
+    /// Operation on the key.
     pub operation: Operation,
     /// Through which program.
     pub stack: StackName,
-    /// What the stack's family distinguishes besides.
+    /// Parameters of the stack's family.
     #[serde(default, skip_serializing_if = "Parameters::is_empty")]
     pub parameters: Parameters,
-    /// How hard.
+    /// Workers and pacing.
     pub load: Load,
     /// Length of the message in bytes: the plaintext that is decrypted, the file that is signed.
     pub input_bytes: u32,
-    /// The same case may stand in one plan more than once (an A/A test): 0, 1, …
+    /// Number of the copy: a case may be in one plan several times (an A/A test).
     pub replica: u32,
-    /// What the whole has, where more than the key is to be broken: as the family of the stack says.
+    /// Strength of the whole connection or message, where it depends on more than the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
 }
 
-/// What two cases have in common when they measure the same thing, in one run or in two: all but the
-/// replica and what follows from the device.
+/// Identity of what a case measures: everything but the replica and what follows from the device.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CaseKey {
     /// The device, by name.
     pub device: DeviceName,
     /// Algorithm of the key.
     pub algorithm: Algorithm,
-    /// What is asked of the key.
+    /// Operation on the key.
     pub operation: Operation,
     /// Through which program.
     pub stack: StackName,
-    /// What the stack's family distinguishes besides.
+    /// Parameters of the stack's family.
     pub parameters: Parameters,
-    /// How hard.
+    /// Workers and pacing.
     pub load: Load,
     /// Length of the message in bytes.
     pub input_bytes: u32,
 }
 
 impl CaseKey {
-    /// The same, loaded so.
+    /// Returns this key with another load.
     pub fn loaded(self, load: Load) -> Self {
         Self { load, ..self }
     }
 }
 
 impl Case {
-    /// The same, loaded so.
+    /// Returns this case with another load.
     pub fn loaded(&self, load: Load) -> Self {
         Self {
             load,
@@ -136,12 +135,12 @@ impl Case {
         }
     }
 
-    /// What is asked of the device.
+    /// Returns the algorithm and the operation.
     pub const fn capability(&self) -> Capability {
         Capability::new(self.algorithm, self.operation)
     }
 
-    /// What it measures.
+    /// Returns the identity of what the case measures.
     pub fn key(&self) -> CaseKey {
         CaseKey {
             device: self.device.clone(),
@@ -154,7 +153,7 @@ impl Case {
         }
     }
 
-    /// Whether it measures that.
+    /// Returns true if it measures that.
     pub fn has_key(&self, key: &CaseKey) -> bool {
         self.device == key.device && self.key() == *key
     }
@@ -164,8 +163,8 @@ impl Case {
         self.load.concurrency.get()
     }
 
-    /// Whether one operation after the other is measured, and this is the first such copy: what layers
-    /// and profiles are made of.
+    /// Returns true if one operation after the other is measured, and this is the first such copy: what layers and
+    /// profiles are made of.
     pub fn is_alone(&self) -> bool {
         self.load == Load::single() && self.replica == 0
     }
@@ -175,7 +174,7 @@ impl Case {
         self.strength.or_else(|| strength::of_key(self.algorithm))
     }
 
-    /// Whether the whole has less than 112 bits of security: no table has such a case without saying so.
+    /// Returns true if the whole has less than 112 bits of security: no table has such a case without saying so.
     pub fn is_weak(&self) -> bool {
         self.strength.is_some_and(Strength::is_weak)
     }
@@ -201,7 +200,7 @@ impl Case {
 pub struct CaseId(pub u32);
 
 impl CaseId {
-    /// Of the case at this index of the plan.
+    /// Returns the id of the case at this index of the plan.
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }

@@ -15,12 +15,12 @@ const LONGEST: usize = 20;
 
 /// A lower-case word of letters, digits and hyphens that begins with a letter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Word {
+struct NameWord {
     letters: [u8; LONGEST],
     length: u8,
 }
 
-impl Word {
+impl NameWord {
     const fn parse(word: &[u8]) -> Option<Self> {
         if word.is_empty() || word.len() > LONGEST || !word[0].is_ascii_lowercase() {
             return None;
@@ -62,7 +62,7 @@ macro_rules! name {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(into = "String", try_from = "String")]
-        pub struct $name(Word);
+        pub struct $name(NameWord);
 
         impl $name {
             /// The name, for a constant of the family that has it.
@@ -70,7 +70,7 @@ macro_rules! name {
             /// # Panics
             /// When it is none: while compiling, if it is a constant.
             pub const fn of(word: &'static str) -> Self {
-                match Word::parse(word.as_bytes()) {
+                match NameWord::parse(word.as_bytes()) {
                     Some(word) => Self(word),
                     None => panic!("a name must have up to 20 lower-case letters, digits and hyphens"),
                 }
@@ -99,7 +99,7 @@ macro_rules! name {
 
             fn from_str(word: &str) -> Result<Self, BadName> {
                 let lower = word.to_ascii_lowercase();
-                Word::parse(lower.as_bytes()).map(Self).ok_or_else(|| BadName {
+                NameWord::parse(lower.as_bytes()).map(Self).ok_or_else(|| BadName {
                     kind: $kind,
                     word: word.to_owned(),
                 })
@@ -134,19 +134,19 @@ impl StackName {
     pub const RAW: Self = Self::of("raw");
     /// gpg-agent, asked over its Assuan socket.
     pub const AGENT: Self = Self::of("agent");
-    /// One `gpg` process an operation.
+    /// Stack `gnupg`: a `gpg` process per operation.
     pub const GNUPG: Self = Self::of("gnupg");
     /// Apache's mod_ssl; so far of published figures only.
     pub const APACHE: Self = Self::of("apache");
 }
 
 name! {
-    /// Where the private key lives, by the family of the key store.
+    /// Family of the key store that holds the private key.
     pub struct StoreKind("key store")
 }
 
 impl StoreKind {
-    /// This CPU's memory.
+    /// Memory of this CPU.
     pub const SOFTWARE: Self = Self::of("software");
     /// An OpenPGP card: YubiKey, Nitrokey, Gnuk, or a virtual one.
     pub const OPENPGP_CARD: Self = Self::of("openpgp-card");
@@ -156,7 +156,7 @@ impl StoreKind {
     pub const TPM: Self = Self::of("tpm");
     /// Scripted latencies, for tests of the pipeline.
     pub const FAKE: Self = Self::of("fake");
-    /// As a source names it: the device of a published figure.
+    /// Device of a published figure, named as in its source.
     pub const REPORTED: Self = Self::of("reported");
 }
 

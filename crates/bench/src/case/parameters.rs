@@ -1,5 +1,5 @@
-//! What stacks of one family distinguish beyond device, algorithm, operation and load. Families register their
-//! dimensions; nothing here, nor above, knows one of them.
+//! Parameters: what stacks of one family distinguish beyond device, algorithm, operation and load. Families register
+//! their dimensions; nothing here knows one of them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,19 +13,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::words::UnknownWord;
 use crate::{During as _, Error};
 
-/// What stands for a dimension's usual word, whatever that is.
+/// Placeholder for a dimension's usual word.
 pub const USUAL: &str = "usual";
 /// Dimensions that a case says something of, at most.
 const MOST: usize = 8;
 /// Letters of a name, and of a word.
 const LONGEST: (usize, usize) = (20, 60);
 
-/// One thing that a family of stacks distinguishes, as the family registers it.
+/// Dimension that a family of stacks registers.
 #[derive(Debug, Clone, Copy)]
 pub struct Dimension {
     /// Its name on the command line, in records and in tables.
     pub name: &'static str,
-    /// What messages call it.
+    /// Name in messages.
     pub kind: &'static str,
     /// Its words.
     pub words: Words,
@@ -44,16 +44,16 @@ pub enum Words {
     Formed(fn(&str) -> bool),
 }
 
-/// Which cases a choice of words concerns.
+/// Cases that a choice of words concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of the family alone: stacks of other families are not excluded by it.
+    /// Cases of the family: stacks of other families are not excluded.
     Family,
     /// All of them: stacks of other families are at the usual word.
     Everywhere,
 }
 
-/// By their names: two families do not register the same one.
+/// Compares the names: two families do not register the same one.
 impl PartialEq for Dimension {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -111,7 +111,7 @@ impl Parameters {
     /// All as usual.
     pub const NONE: Self = Self(Vec::new());
 
-    /// That word alone.
+    /// Returns parameters with one word.
     pub fn of(dimension: &Dimension, word: impl fmt::Display) -> Self {
         Self::NONE.with(dimension, word)
     }
@@ -127,7 +127,7 @@ impl Parameters {
         self.replaced(dimension.name, word)
     }
 
-    /// The same by the dimension's name; [`USUAL`] takes its word away.
+    /// Returns these parameters with another word for the dimension of that name; [`USUAL`] removes its word.
     pub fn replaced(mut self, dimension: &str, word: &str) -> Self {
         let place = self.0.iter().position(|(name, _)| name == dimension);
         match (place, word == USUAL) {
@@ -139,15 +139,16 @@ impl Parameters {
         self
     }
 
-    /// Whether all is as usual.
+    /// Returns true if all is as usual.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The pairs of dimension and word.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        let pairs = self.0.iter();
-        pairs.map(|(dimension, word)| (dimension.as_str(), word.as_str()))
+        self.0
+            .iter()
+            .map(|(dimension, word)| (dimension.as_str(), word.as_str()))
     }
 
     /// The word of the dimension with that name, if it is not the usual one.
@@ -168,7 +169,7 @@ impl Parameters {
         word.transpose().during("reading a case's parameters")
     }
 
-    /// Whether each is a word of one of these dimensions, and none is missing that has to be said.
+    /// Checks that each is a word of one of these dimensions, and that no mandatory one is missing.
     ///
     /// # Errors
     /// Which is not.
@@ -185,7 +186,7 @@ impl Parameters {
         }
     }
 
-    /// What is said of them behind a stack's name; nothing where all is as usual. A number says what it is of.
+    /// Returns the words to show behind a stack's name; nothing where all are usual.
     pub fn remark(&self) -> Option<String> {
         let words = self.pairs().map(|(name, word)| match word.parse::<u32>() {
             Ok(_) => format!("{word} {name}"),
@@ -198,8 +199,9 @@ impl Parameters {
 
 impl<const N: usize> From<[(&str, &str); N]> for Parameters {
     fn from(pairs: [(&str, &str); N]) -> Self {
-        let pairs = pairs.into_iter();
-        pairs.fold(Self::NONE, |set, (name, word)| set.replaced(name, word))
+        pairs
+            .into_iter()
+            .fold(Self::NONE, |set, (name, word)| set.replaced(name, word))
     }
 }
 
@@ -283,7 +285,7 @@ pub struct ParameterChoice {
 }
 
 impl ParameterChoice {
-    /// From words with commas between.
+    /// Reads words separated by commas.
     ///
     /// # Errors
     /// When the dimension has no such word.
@@ -295,7 +297,7 @@ impl ParameterChoice {
         })
     }
 
-    /// From `NAME=LIST`, of one of these dimensions.
+    /// Reads `NAME=LIST` of one of these dimensions.
     ///
     /// # Errors
     /// When there is no such dimension, or it has no such word.
@@ -313,7 +315,7 @@ impl ParameterChoice {
         }
     }
 
-    /// Whether the usual word is wanted.
+    /// Returns true if the usual word is wanted.
     pub fn has_usual(&self) -> bool {
         let usual = self.dimension.usual;
         usual.is_some_and(|usual| self.words.contains(&usual))
@@ -325,7 +327,8 @@ impl ParameterChoice {
     }
 }
 
-/// Whether a set of a family's parameters is among the wanted ones: of what nothing was said, the usual word is.
+/// Returns true if a set of a family's parameters is among the wanted ones; a dimension that is not named means its
+/// usual word.
 pub fn admits(wanted: &[ParameterChoice], dimensions: &[Dimension], set: &Parameters) -> bool {
     let own = dimensions.iter().all(|dimension| {
         let word = set.get(dimension.name);
@@ -337,8 +340,9 @@ pub fn admits(wanted: &[ParameterChoice], dimensions: &[Dimension], set: &Parame
         choices.all(|choice| choice.admits(word))
     });
     let others = wanted.iter().filter(|choice| {
-        let mut own = dimensions.iter();
-        !own.any(|dimension| dimension.name == choice.dimension.name)
+        !dimensions
+            .iter()
+            .any(|dimension| dimension.name == choice.dimension.name)
     });
     own && { others }.all(|choice| match choice.dimension.scope {
         Scope::Family => true,

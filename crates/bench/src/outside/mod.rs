@@ -1,5 +1,4 @@
-//! What comes from outside: how much of a file is read ([`read`]), and how text is shown that somebody else
-//! wrote ([`visible`]).
+//! Outside input: limits for files ([`read`]) and safe display of foreign text ([`visible`]).
 
 pub mod read;
 pub mod visible;

@@ -44,7 +44,7 @@ fn within(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// The same of text.
+/// Reads a text file of at most that many bytes.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(bytes(path, most)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))

@@ -40,7 +40,7 @@ pub fn is_unseen(c: char) -> bool {
             .any(|&(first, last)| (first..=last).contains(&c))
 }
 
-/// With everything unseen as Rust writes it: `\u{1b}`, `\n`. For what stands in one line.
+/// Returns text for one line, with everything invisible as Rust writes it: `\u{1b}`, `\n`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unseen) {
         return Cow::Borrowed(text);
@@ -56,7 +56,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same for text of several lines, which stay apart.
+/// Returns text of several lines, which stay separate, with everything invisible as Rust writes it.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     let kept = |c| matches!(c, '\n' | '\t');
     if !text.contains(|c| is_unseen(c) && !kept(c)) {
@@ -74,16 +74,16 @@ pub fn excerpt(text: &str) -> String {
     shortened(text, EXCERPT)
 }
 
-/// In one line of at most so many characters. What is longer loses its middle, so that the end of another
-/// library's message, which says where something is, stays.
+/// Returns one line of at most that many characters. A longer text loses its middle, so that the end of another
+/// library's message, with the place of the error, stays.
 pub fn shortened(text: &str, most: usize) -> String {
     // Before it is written out as well, so that little is gone through.
     let seen = cut(text, most);
     cut(&visible(&seen), most).into_owned()
 }
 
-/// What a parser says is wrong with a text, and in which line, without that line and the strings in it: a file that was
-/// named by mistake may have a password there.
+/// Returns a parser's message with its line, without the line's text and the strings in it: a file that was named by
+/// mistake may have a password there.
 pub fn located(text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -> String {
     let parts = reason.split('"').enumerate();
     let reason: String = parts

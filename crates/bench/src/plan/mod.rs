@@ -1,4 +1,4 @@
-//! From a selection to the validated matrix of cases of one run.
+//! Plan: the validated matrix of cases of one run.
 
 mod selection;
 
@@ -16,10 +16,10 @@ use crate::{
 
 pub use selection::{AlgorithmChoice, Selection, default_input_bytes};
 
-/// What one device offers through one stack.
+/// Offer of one device through one stack.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// Where the keys are.
+    /// Device that has the keys.
     pub device: DeviceName,
     /// Its kind.
     pub store: StoreKind,
@@ -27,45 +27,44 @@ pub struct Offer {
     pub provenance: Provenance,
     /// The way to it.
     pub stack: StackName,
-    /// What can be asked.
+    /// Algorithms and operations on offer.
     pub capabilities: Vec<Capability>,
-    /// What can be asked as well, but is the same work under another name: measured only for who names
-    /// the operation.
+    /// Operations that are the same work under another name: measured only if the user names them.
     pub synonyms: Vec<Capability>,
-    /// What the stack's family distinguishes.
+    /// Dimensions of the stack's family.
     pub dimensions: &'static [Dimension],
     /// The sets of parameters that make a difference there.
     pub parameters: Vec<Parameters>,
-    /// What its workers can be.
+    /// Kinds of workers that are possible.
     pub workers: &'static [Worker],
-    /// Whether it is measured unasked.
+    /// Part of a plan that names no stack, or not.
     pub standing: Standing,
 }
 
-/// Whether a stack is part of a plan that names none.
+/// Part of a plan that names no stack, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is.
+    /// Part of every plan.
     Usual,
-    /// Only if it is named.
+    /// Part of a plan that names it.
     OnRequest,
 }
 
-/// In which order cases are measured.
+/// Order of measuring cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Rounds over all cases, shuffled anew each round, so that drift hits all alike.
     Interleaved,
-    /// One case after the other.
+    /// Case by case.
     Sequential,
 }
 
-/// How the cases of a plan are to be measured.
+/// Settings for measuring the cases of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// When a case is done.
+    /// Rule that ends a case.
     pub stop: StopRule,
     /// Measuring time of the whole plan.
     pub time_limit: Option<Duration>,
@@ -75,9 +74,9 @@ pub struct Settings {
     pub order: Order,
     /// Seed of everything random.
     pub seed: u64,
-    /// What ratios are taken to.
+    /// Case to which ratios are taken.
     pub baseline: Baseline,
-    /// How long users tolerate one operation to take.
+    /// Longest time of an operation that users tolerate.
     pub tolerance: Duration,
 }
 
@@ -102,9 +101,9 @@ impl Default for Settings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// In table order; a [`crate::case::CaseId`] is an index into this.
+    /// Cases in table order; a [`crate::case::CaseId`] is an index.
     pub cases: Vec<Case>,
-    /// How they are measured.
+    /// Settings of the measurement.
     pub settings: Settings,
 }
 
@@ -114,21 +113,21 @@ pub enum PlanError {
     /// The algorithm does not have the operation.
     #[error("{algorithm} has no {asked}; it has: {has}")]
     LacksOperation {
-        /// As named.
+        /// Algorithm as named.
         algorithm: Algorithm,
-        /// As asked.
+        /// Operation as named.
         asked: String,
-        /// What there is.
+        /// Operations on offer.
         has: String,
     },
     /// Nothing selected offers the algorithm.
     #[error("{asked} does not offer {algorithm} here; {where_else}")]
     NotOffered {
-        /// As named.
+        /// Algorithm as named.
         algorithm: Algorithm,
         /// Devices and stacks that were looked at.
         asked: String,
-        /// Where it can be had.
+        /// Places where it is on offer.
         where_else: String,
     },
     /// A device that is not here.
@@ -200,17 +199,17 @@ impl Plan {
         Ok(Self { cases, settings })
     }
 
-    /// What the ratio of the case at this index is taken to, by its index.
+    /// Returns the index of the baseline of the case at this index.
     pub fn baseline(&self, index: usize) -> Option<usize> {
         self.settings
             .baseline
             .of(self.cases.get(index)?, &self.cases)
     }
 
-    /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of
-    /// each worker, and keys, with a home and an agent for those of programs.
+    /// Returns the expected time of preparation, given the cost of one operation of a case: the warm-up of each
+    /// worker, and keys, with a home and an agent for those of programs.
     pub fn expected_preparation(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
-        /// Of a key with its home: it takes 0.2 s for curves, and up to a second for RSA.
+        /// Time to make a key with its home: 0.2 s for curves, and up to a second for RSA.
         const HOME: Duration = Duration::from_millis(500);
         let of_programs = self
             .cases
@@ -228,8 +227,8 @@ impl Plan {
         warm_ups.fold(homes, Duration::saturating_add)
     }
 
-    /// How long measuring is expected to take, given what one operation of a case costs.
-    /// With a precision rule this is an upper bound.
+    /// Returns the expected time of measuring, given the cost of one operation of a case. With a precision rule this
+    /// is an upper bound.
     pub fn expected_duration(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         let of_each = self.cases.iter().map(|case| self.expected_of(case, cost));
         let total = of_each.fold(Duration::ZERO, Duration::saturating_add);
@@ -238,7 +237,7 @@ impl Plan {
             .map_or(total, |limit| total.min(limit))
     }
 
-    /// The same of one case, if nothing but its own stop rule limits it.
+    /// Returns the expected time of one case, if only its own stop rule limits it.
     pub(crate) fn expected_of(&self, case: &Case, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         match self.settings.stop {
             StopRule::Runs(runs) => {

@@ -1,4 +1,4 @@
-//! What the user asks for, and the cases that the offers allow of it.
+//! Selection by the user, and the cases that the offers allow.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ use crate::{
     StackName, Worker, admits,
 };
 
-/// Which algorithms are wanted.
+/// Algorithms that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AlgorithmChoice {
     /// These, by name; one that nothing here offers is an error.
@@ -21,28 +21,28 @@ pub enum AlgorithmChoice {
     Longest,
 }
 
-/// What the user asked for. An axis that is `None` was not named: everything on offer fits.
+/// Selection by the user. An axis that is `None` was not named: everything on offer fits.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    /// Which algorithms.
+    /// Algorithms that are wanted.
     pub algorithms: AlgorithmChoice,
-    /// Which operations.
+    /// Operations that are wanted.
     pub operations: Option<Vec<Operation>>,
-    /// Which devices.
+    /// Devices that are wanted.
     pub devices: Option<Vec<DeviceName>>,
     /// Through which stacks.
     pub stacks: Option<Vec<StackName>>,
-    /// By how many threads at a time.
+    /// Numbers of threads.
     pub concurrency: Vec<NonZeroU32>,
-    /// By how many processes at a time.
+    /// Numbers of processes.
     pub processes: Vec<NonZeroU32>,
-    /// When operations are started.
+    /// Pacing of operations.
     pub pacing: Pacing,
-    /// Of the parameters of stacks; where nothing is said of a dimension, its usual word.
+    /// Parameters of stacks; a dimension that is not named has its usual word.
     pub parameters: Vec<ParameterChoice>,
     /// Length of the message in bytes; each operation has its default.
     pub input_bytes: Option<u32>,
-    /// How often each case stands in the plan.
+    /// Number of copies of each case in the plan.
     pub replicas: NonZeroU32,
 }
 
@@ -64,7 +64,7 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Whether a device is among those that were asked for.
+    /// Returns true if a device is among those that were asked for.
     pub fn wants_device(&self, device: &DeviceName) -> bool {
         let named = self.devices.as_ref();
         named.is_none_or(|named| named.contains(device))
@@ -81,7 +81,7 @@ impl Selection {
         })
     }
 
-    /// Whether a way to a device is among those that were asked for, by the parameters it has.
+    /// Returns true if a way to a device is wanted, by its parameters.
     pub fn wants_way(
         &self,
         stack: StackName,
@@ -111,14 +111,14 @@ impl Selection {
             .is_none_or(|operations| operations.contains(&operation))
     }
 
-    /// What an offer has of what is wanted, whatever the algorithm.
+    /// Returns the wanted capabilities of an offer, whatever the algorithm.
     fn wanted<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = Capability> + 'a {
         let synonyms = offer.synonyms.iter().filter(|_| self.operations.is_some());
         let all = offer.capabilities.iter().chain(synonyms).copied();
         all.filter(|capability| self.wants(capability.operation))
     }
 
-    /// What was named must be there.
+    /// Checks that everything named is on offer.
     pub(super) fn check(&self, offers: &[Offer]) -> Result<(), PlanError> {
         for device in self.devices.iter().flatten() {
             if !offers.iter().any(|offer| offer.device == *device) {
@@ -207,8 +207,10 @@ impl Selection {
             Some(stacks) => join(stacks),
             None => "any stack".to_owned(),
         };
-        let mut choices = self.parameters.iter();
-        let unusual = choices.find(|one| one.dimension.usual.is_some() && !one.has_usual());
+        let unusual = self
+            .parameters
+            .iter()
+            .find(|one| one.dimension.usual.is_some() && !one.has_usual());
         match unusual {
             Some(choice) => format!("{stacks} with {}", choice.words.join(", ")),
             None => stacks,
@@ -229,11 +231,14 @@ impl Selection {
         })
     }
 
-    /// One capability with every wanted set of parameters, under every load, in every replica.
+    /// Returns a capability with every wanted set of parameters, under every load, in every replica.
     fn variants(&self, offer: &Offer, capability: Capability) -> Vec<Case> {
         let mut cases = Vec::new();
-        let sets = offer.parameters.iter();
-        for parameters in sets.filter(|set| self.admits(offer.dimensions, set)) {
+        for parameters in offer
+            .parameters
+            .iter()
+            .filter(|set| self.admits(offer.dimensions, set))
+        {
             for (concurrency, worker) in self.workers(offer) {
                 for replica in 0..self.replicas.get() {
                     cases.push(Case {
@@ -261,7 +266,7 @@ impl Selection {
         cases
     }
 
-    /// How many workers of which kind are wanted and can be had.
+    /// Returns numbers and kinds of workers that are wanted and possible.
     fn workers<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = (NonZeroU32, Worker)> + 'a {
         let threads = self
             .concurrency
@@ -290,7 +295,8 @@ impl Selection {
     }
 }
 
-/// As in the published harnesses: crypto-bench decrypts 16 bytes, the timestamping table signs 40.
+/// Returns the length of inputs as in the published harnesses: crypto-bench decrypts 16 bytes, the timestamping table
+/// signs 40.
 pub const fn default_input_bytes(operation: Operation) -> u32 {
     if operation.signs() { 40 } else { 16 }
 }

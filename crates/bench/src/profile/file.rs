@@ -17,7 +17,7 @@ const SCHEMA: u32 = 1;
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ProfileFile {
     schema: u32,
     name: String,
     #[serde(default)]
@@ -28,12 +28,12 @@ struct File {
     note: String,
     yubikey_version: Option<String>,
     #[serde(default)]
-    service: Vec<Entry>,
+    service: Vec<ProfileEntry>,
     verify: Option<Time>,
 }
 
 #[derive(Deserialize, Serialize)]
-struct Entry {
+struct ProfileEntry {
     #[serde(flatten)]
     capability: Capability,
     #[serde(flatten)]
@@ -49,7 +49,7 @@ struct Time {
 }
 
 pub(super) fn parse(text: &str) -> Result<Profile, String> {
-    let file: File = toml::from_str(text)
+    let file: ProfileFile = toml::from_str(text)
         .map_err(|error: toml::de::Error| located(text, error.span(), error.message()))?;
     if file.schema != SCHEMA {
         return Err(format!(
@@ -99,7 +99,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
 }
 
 /// The entry's own time, or that of the operation that it is assumed to be.
-fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Service, String> {
+fn service(entry: &ProfileEntry, known: &BTreeMap<Capability, Service>) -> Result<Service, String> {
     let Some(assumed) = entry.assumed else {
         return Ok(Service {
             time: time(&entry.time)?,
@@ -171,7 +171,7 @@ fn time(time: &Time) -> Result<ServiceTime, String> {
 }
 
 pub(super) fn write(profile: &Profile) -> Result<String, String> {
-    let file = File {
+    let file = ProfileFile {
         schema: SCHEMA,
         name: checked(profile.name.clone())?,
         store: profile.store,
@@ -184,7 +184,7 @@ pub(super) fn write(profile: &Profile) -> Result<String, String> {
         service: profile
             .services
             .iter()
-            .map(|(capability, service)| Entry {
+            .map(|(capability, service)| ProfileEntry {
                 capability: *capability,
                 time: match service.assumed {
                     None => written(&service.time),

@@ -15,7 +15,7 @@ const LEVELS: usize = 20;
 /// A profile, and what of the run is not in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredProfile {
-    /// What was measured, as a device's service times.
+    /// Service times of the measured device.
     pub profile: Profile,
     /// Cases with too few operations, and how many those have.
     pub left_out: Vec<(Case, usize)>,
@@ -31,7 +31,7 @@ pub enum Unprofiled {
         run: String,
         /// Its devices.
         measured: String,
-        /// As named.
+        /// Name as given.
         named: String,
     },
     /// There are several, and none was named.
@@ -50,7 +50,7 @@ pub enum Unprofiled {
     NothingUsable {
         /// Its name.
         run: String,
-        /// As named.
+        /// Name as given.
         device: DeviceName,
     },
     /// A twin is a card or a token.
@@ -69,7 +69,7 @@ pub enum Unprofiled {
 }
 
 impl Unprofiled {
-    /// Whether another command line would do.
+    /// Returns true if another command line would do.
     pub const fn is_usage(&self) -> bool {
         match self {
             Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } | Self::NoToken { .. } => true,
@@ -166,7 +166,7 @@ fn chosen(record: &Record, named: Option<&str>) -> Result<DeviceName, Unprofiled
     }
 }
 
-/// How the device was reached; none if it is neither a card nor a token.
+/// Returns the interface of the device; none if it is neither a card nor a token.
 fn store_of(record: &Record, device: &DeviceName) -> Option<ProfileStore> {
     let mut cases = record.cases.iter().map(|case| &case.case);
     match cases.find(|case| case.device == *device)?.store {

@@ -20,46 +20,46 @@ pub use service_time::{Sampler, ServiceTime, Unusable};
 /// Profiles that come with keymark: a file each.
 static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/profiles");
 
-/// How long one device takes.
+/// Service times of one device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// What the twin is called, behind `twin:`.
+    /// Name of the twin, behind `twin:`.
     pub name: String,
-    /// How the device is reached.
+    /// Interface of the device.
     pub store: ProfileStore,
     /// Product and firmware.
     pub product: String,
-    /// Where the figures were read or measured.
+    /// Document or measurement with the figures.
     pub source: String,
-    /// What to know about them.
+    /// Remarks on the figures.
     pub note: String,
     /// Card time of each private-key operation. What is not here, the twin does not do.
     pub services: BTreeMap<Capability, Service>,
     /// Card time of VERIFY, where it is known.
     pub verify: Option<ServiceTime>,
-    /// What a YubiKey answers to Yubico's version command: of its OpenPGP application or its firmware.
+    /// Answer of a YubiKey to Yubico's version command, from its OpenPGP application or its firmware.
     pub yubikey_version: Option<[u8; 3]>,
 }
 
-/// How programs reach a device: what its twin stands in for.
+/// Interface of a device, which its twin has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProfileStore {
-    /// By APDUs.
+    /// OpenPGP card with APDUs.
     #[default]
     OpenpgpCard,
-    /// By a PKCS#11 module.
+    /// Token behind a PKCS#11 module.
     Pkcs11,
 }
 
-/// One private-key operation of a device.
+/// Private-key operation of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Service {
     /// Card time.
     pub time: ServiceTime,
     /// The published mean of the whole, host included, that the card time was derived from.
     pub published: Option<Duration>,
-    /// What the time is taken from, if nobody measured this operation.
+    /// Source of the time, if nobody measured this operation.
     pub assumed: Option<Assumed>,
 }
 
@@ -77,18 +77,18 @@ impl Service {
 /// Why a profile cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// It cannot be read, or has not its format.
+    /// Profile that cannot be read, or has another format.
     #[error("the profile {name} cannot be read: {reason}")]
     Unreadable {
         /// File or name.
         name: String,
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
     },
     /// No such profile.
     #[error("unknown profile '{wanted}'; choose from {known}, or give the path of a .toml file")]
     Unknown {
-        /// What was asked for.
+        /// Name as given.
         wanted: String,
         /// The names there are.
         known: String,
@@ -138,12 +138,12 @@ impl Profile {
         file::write(self).map_err(|reason| unreadable(&self.name, reason))
     }
 
-    /// What the device does.
+    /// Returns the algorithms and operations of the device.
     pub fn capabilities(&self) -> impl Iterator<Item = Capability> + '_ {
         self.services.keys().copied()
     }
 
-    /// What it does in a time that nobody measured.
+    /// Returns the operations whose times nobody measured.
     pub fn assumed(&self) -> impl Iterator<Item = Assumption> + '_ {
         self.services.iter().filter_map(|(capability, service)| {
             Some(Assumption {
@@ -197,60 +197,6 @@ mod tests {
                 "{device} {algorithm}"
             );
             assert_eq!(service.published, Some(Duration::from_millis(whole)));
-        }
-    }
-
-    #[test]
-    fn shipped_hsms_and_tpms_have_the_times_of_their_sources() {
-        let published = include_str!("../../../../data/sources/tokens-tpm-javacard.csv");
-        for (device, algorithm, operation, source) in [
-            (
-                "tpm-stm",
-                "rsa2048",
-                Operation::Sign,
-                "TPM 2.0 STM  fw 73.4.17568.4452,tpm,RSA-2048,sign RSASSA,",
-            ),
-            (
-                "tpm-nuvoton",
-                "nistp384",
-                Operation::Sign,
-                "fw 7.2.0.1,tpm,EC P-384,sign ECDSA,",
-            ),
-            (
-                "tpm-intel",
-                "rsa1024",
-                Operation::Decrypt,
-                "fw 302.12.0.0,tpm,RSA-1024,decrypt RSAES (PKCS1v1.5),",
-            ),
-            (
-                "jcop4-j3r180",
-                "nistp521",
-                Operation::Decrypt,
-                "J3R180 SECID P71,smartcard,EC-521,ecdh,",
-            ),
-            (
-                "nitrokey-hsm-vendor",
-                "rsa2048",
-                Operation::Sign,
-                ",RSA-2048,\"sign, hash off-card\",",
-            ),
-        ] {
-            let (_, row) = published.split_once(source).unwrap();
-            let figure: f64 = row.split(',').next().unwrap().parse().unwrap();
-            let milliseconds = match row.split(',').nth(1).unwrap() {
-                "per-minute" => 60_000.0 / figure,
-                _ => figure,
-            };
-            let profile = Profile::find(device).unwrap();
-            assert_eq!(profile.store, ProfileStore::Pkcs11);
-            let service = profile
-                .service(algorithm.parse().unwrap(), operation)
-                .unwrap();
-            let taken = service.time.mean().as_secs_f64() * 1e3;
-            assert!(
-                (taken - milliseconds).abs() < 0.001,
-                "{device}: {taken} {milliseconds}"
-            );
         }
     }
 

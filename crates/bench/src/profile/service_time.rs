@@ -1,4 +1,4 @@
-//! How long a card takes for one command.
+//! Service time of a card's command.
 
 use std::time::Duration;
 

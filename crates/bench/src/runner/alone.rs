@@ -1,4 +1,4 @@
-//! One worker's operations outside of a plan.
+//! Operations of one worker outside of a plan.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -39,11 +39,11 @@ pub fn measure_alone(
             failure.reason.unwrap_or_default(),
             "",
         )),
-        None => {
-            let samples = measured.block.samples.iter();
-            Ok(samples
-                .map(|sample| sample.end.since(sample.start))
-                .collect())
-        }
+        None => Ok(measured
+            .block
+            .samples
+            .iter()
+            .map(|sample| sample.end.since(sample.start))
+            .collect()),
     }
 }

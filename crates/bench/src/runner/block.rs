@@ -1,4 +1,4 @@
-//! One block: workers released together, and the check of what they bring.
+//! Block: workers released together, and the check of their results.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,17 +8,17 @@ use crate::runner::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Ver
 use crate::{Block, Ending, Error, Outcome, PartSums};
 
 use super::Runner;
-use super::arrivals::Queue;
+use super::arrivals::ArrivalQueue;
 use super::worker_loop::{Budget, Outputs, Shared, WorkDone, work};
 
-/// What a block yields.
+/// Result of a block.
 pub(super) struct MeasuredBlock {
     pub(super) block: Block,
     /// Why its first failing operation failed, or its result was refused.
     pub(super) failure: Option<Ending>,
-    /// Where the time of its operations went.
+    /// Parts of its operations' time.
     pub(super) parts: PartSums,
-    /// What the check of its results took.
+    /// Time of checking its results.
     pub(super) checking: Duration,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn measure(
     buffers: &mut Buffers,
     budget: Budget,
     seed: u64,
-    queue: &mut Option<Queue>,
+    queue: &mut Option<ArrivalQueue>,
     limit: Option<Duration>,
 ) -> MeasuredBlock {
     let workers = workload.crew.size();
@@ -80,7 +80,7 @@ pub(super) fn measure(
     measured
 }
 
-/// Where workers wait for each other. One that never comes is counted out.
+/// Barrier of the workers. A missing worker is counted out.
 pub(crate) struct Start {
     missing: Mutex<usize>,
     complete: Condvar,
@@ -101,7 +101,7 @@ impl Start {
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// One that will not come.
+    /// Counts out a missing worker.
     fn never_mind_one(&self) {
         drop(self.count_one());
     }

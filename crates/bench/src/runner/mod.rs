@@ -25,9 +25,9 @@ pub mod worker;
 pub mod workload;
 
 pub use alone::measure_alone;
-use arrivals::Queue;
+use arrivals::ArrivalQueue;
 use block::Buffers;
-use progress::Progress;
+use progress::CaseProgress;
 use schedule::{Account, Shares};
 use time::{PlanTime, longest_call};
 use worker_loop::Budget;
@@ -74,28 +74,28 @@ pub type Stacks<'a> = BTreeMap<(DeviceName, StackName), &'a dyn Stack>;
 /// Runs plans.
 #[derive(Debug)]
 pub struct Runner<'a> {
-    /// What samples are timed with.
+    /// Clock of the samples.
     pub clock: &'a dyn Clock,
-    /// What the machine's own speed is seen by: [`crate::reference::calculate`].
+    /// Calculation that shows the machine's own speed: [`crate::reference::calculate`].
     pub reference: fn(),
     /// Set from outside (Ctrl-C) to end the run after the operations under way.
     pub interrupt: &'a AtomicBool,
 }
 
-/// What a run yields.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The harness's own cost.
     pub harness: Harness,
-    /// One record a case of the plan, in its order.
+    /// Records of the plan's cases, in its order.
     pub cases: Vec<CaseRecord>,
-    /// Whether the user ended it.
+    /// True if the user ended the run.
     pub interrupted: bool,
-    /// What it took.
+    /// Time spent.
     pub spent: Spent,
 }
 
-/// What a run has spent its time on, each in its turn.
+/// Time that a run has spent, by activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Keys, homes and connections, and the warm-up.
@@ -116,7 +116,7 @@ impl Spent {
 impl Runner<'_> {
     /// Runs the plan to its end. A failing case ends with its reason and the others go on.
     pub fn run(&self, plan: &Plan, stacks: &Stacks<'_>, observer: &mut dyn Observer) -> Measured {
-        let mut run = Run {
+        let mut run = RunningPlan {
             runner: self,
             settings: &plan.settings,
             baselines: (0..plan.cases.len())
@@ -159,7 +159,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What the reference takes now, in nanoseconds.
+    /// Returns the time of the reference calculation, in nanoseconds.
     fn reference_ns(&self) -> u64 {
         let begin = self.clock.now();
         (self.reference)();
@@ -175,29 +175,29 @@ impl Runner<'_> {
 struct Active {
     id: CaseId,
     workload: Workload,
-    progress: Progress,
+    progress: CaseProgress,
     account: Account,
     parts: PartSums,
     /// Of an open loop.
-    queue: Option<Queue>,
+    queue: Option<ArrivalQueue>,
 }
 
-/// One run of a plan.
-struct Run<'r> {
+/// Run of a plan.
+struct RunningPlan<'r> {
     runner: &'r Runner<'r>,
     settings: &'r Settings,
-    /// Of each case in the plan's order, what its ratio is taken to.
+    /// Index of each case's baseline, in the plan's order.
     baselines: Vec<Option<usize>>,
-    /// Which cases are known well enough by themselves.
+    /// Cases that are known well enough by themselves.
     known: BTreeSet<CaseId>,
     buffers: Buffers,
     records: Vec<CaseRecord>,
     observer: &'r mut dyn Observer,
-    /// What checks have taken, which is nobody's measuring time.
+    /// Time of checks, which counts as nobody's measuring time.
     checking: Duration,
 }
 
-impl Run<'_> {
+impl RunningPlan<'_> {
     /// The harness's own cost, with a handle that does nothing.
     fn harness(&mut self) -> Harness {
         const OPERATIONS: u64 = 2_000;
@@ -292,7 +292,7 @@ impl Run<'_> {
         if let Some(failure) = measured.failure {
             return Err(failure);
         }
-        let progress = Progress::new(case, self.settings, part, &measured.block);
+        let progress = CaseProgress::new(case, self.settings, part, &measured.block);
         Ok(Active {
             id,
             workload,
@@ -339,7 +339,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is left to measure all these cases in; nothing is known where a number of operations ends them.
+    /// Returns the time left to measure these cases; none where a number of operations ends them.
     fn left(&self, time: &PlanTime, active: &[Active]) -> Option<Duration> {
         time.left(self).or_else(|| {
             let left = active.iter().map(|case| case.progress.time_left());
@@ -347,8 +347,7 @@ impl Run<'_> {
         })
     }
 
-    /// One case's turn in a round: a block, if its credit is enough for that and the time for it. How the case has ended,
-    /// if there will be no further one.
+    /// Gives a case its turn in a round: a block, if credit and time suffice. Returns the case's end, if it has ended.
     fn turn(
         &mut self,
         case: &mut Active,
@@ -377,7 +376,7 @@ impl Run<'_> {
         self.visit(case, round, left, time.part, rng)
     }
 
-    /// One block of one case.
+    /// Measures one block of a case.
     fn visit(
         &mut self,
         case: &mut Active,
@@ -427,9 +426,9 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a case that is known well enough by itself goes on, because a ratio is taken over the time in which both
-    /// its sides were measured: to another case that is still measured, or of this one to a baseline that is not
-    /// known well enough yet.
+    /// Returns true if a case that is known well enough by itself goes on, because a ratio is taken over the time in
+    /// which both its sides were measured: to another case that is still measured, or of this one to a baseline that
+    /// is not known well enough yet.
     fn is_awaited(&self, id: CaseId, stopped: Stopped) -> bool {
         let by_precision = match self.settings.stop {
             StopRule::Precision { .. } => stopped == Stopped::RuleMet,

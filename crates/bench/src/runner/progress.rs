@@ -1,4 +1,4 @@
-//! How far a case has come: how long its next block should be, and whether it is done.
+//! Progress of a case: the length of its next block, and its end.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -44,29 +44,29 @@ const MOST_ARRIVALS: f64 = 2_000.0;
 /// The part of a case's time in which its queue may fill.
 const FILLING: u32 = 5;
 
-pub(super) struct Progress {
+pub(super) struct CaseProgress {
     stop: StopRule,
     pacing: Pacing,
     workers: NonZeroU32,
     mean: RunningMean,
     done: u64,
     blocks: usize,
-    /// On visits, with what has to be done around the operations, but without checks.
+    /// Time on visits, including the work around the operations, but without checks.
     spent: Duration,
-    /// From the first sample to the last, whatever was measured in between.
+    /// First sample's start and last sample's end, whatever was measured in between.
     span: Option<(Timestamp, Timestamp)>,
     operation: Duration,
     /// How many times longer than usual blocks of several workers have to be for them to work together: who finds what
     /// they queue for taken may be back for it much later (pcscd's clients look ten times a second).
     longer: u32,
-    /// What an open loop still has to run before it counts.
+    /// Time that an open loop still has to run before it counts.
     filling: Duration,
     /// The part of the case's own time, if it has any, after which it counts all the same: its queue's clock stands still
     /// for what is done around blocks, which may be the most of it.
     filled_at: Option<Duration>,
 }
 
-impl Progress {
+impl CaseProgress {
     /// Starts from what the warm-up showed, with this part of the plan's time.
     pub(super) fn new(
         case: &Case,
@@ -100,7 +100,7 @@ impl Progress {
         self.filling = Duration::ZERO;
     }
 
-    /// Whether the block only fills the queue of an open loop, which begins empty.
+    /// Returns true if the block only fills the queue of an open loop, which begins empty.
     pub(super) fn fills_the_queue(&mut self, block: &Block) -> bool {
         let Some(stretch) = block.queue.filter(|_| !self.filling.is_zero()) else {
             return false;
@@ -119,13 +119,13 @@ impl Progress {
         self.spent += took;
     }
 
-    /// What is left of the case's own time, if it has any.
+    /// Returns the rest of the case's own time, if it has any.
     pub(super) fn time_left(&self) -> Option<Duration> {
         let limit = self.stop.time();
         limit.map(|limit| limit.saturating_sub(self.spent))
     }
 
-    /// What a visit may be expected to take.
+    /// Returns the expected time of a visit.
     pub(super) fn visit(&self, part: Option<Duration>) -> Duration {
         let Budget { time, lead_in, .. } = self.budget(part);
         time.max(self.operation) + self.operation * lead_in
@@ -213,7 +213,7 @@ impl Progress {
         }
     }
 
-    /// Whether the stop rule is met.
+    /// Returns the reason to stop, if the stop rule is met.
     pub(super) fn stopped(&self) -> Option<Stopped> {
         match self.stop {
             StopRule::Runs(runs) => {
@@ -265,7 +265,7 @@ fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Durat
     Duration::try_from_secs_f64(wanted.min(most / f64::from(FILLING))).unwrap_or_default()
 }
 
-/// Whether a worker was done before another began: together they have no rate then, and no waits.
+/// Returns true if a worker was done before another began: together they have no rate then, and no waits.
 fn work_apart(block: &Block) -> bool {
     let common = block.common();
     common.is_some_and(|(_, latest, earliest)| latest >= earliest)
@@ -300,7 +300,7 @@ mod tests {
 
     /// The budget of so many workers whose operation takes that long.
     fn budget(workers: u32, operation: Duration) -> Budget {
-        Progress {
+        CaseProgress {
             stop: StopRule::For(Duration::from_secs(1)),
             pacing: Pacing::Closed,
             workers: NonZeroU32::new(workers).unwrap(),

@@ -1,4 +1,4 @@
-//! Whose turn it is: all cases get the same time, in visits as short as they can be.
+//! Schedule: all cases get the same time, in visits as short as possible.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const LEAST_VISITS: u32 = 8;
 /// No visit takes less, whatever a coarse clock says.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// What a case was given to spend on visits, and what its next one costs.
+/// Credit of a case for visits, and the cost of its next one.
 #[derive(Debug)]
 pub(super) struct Account {
     cost: Duration,
@@ -23,7 +23,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Of a case that was not visited yet; the first visit is for nothing.
+    /// Starts the account of a case that was not visited yet; the first visit is free.
     pub(super) const fn new(cost: Duration) -> Self {
         Self {
             cost,
@@ -61,17 +61,17 @@ impl Account {
     }
 }
 
-/// What each case gets in a round: deficit round robin (Shreedhar & Varghese, SIGCOMM 1995).
+/// Shares of the cases in a round: deficit round robin (Shreedhar & Varghese, SIGCOMM 1995).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares {
-    /// What each has of the time that is left, if that is more than it needs; none where nothing limits it.
+    /// Fair share of the remaining time, if it exceeds the need; none without a limit.
     fair: Option<Duration>,
     /// Rounds in that time: as many as the quickest has visits.
     rounds: f64,
 }
 
 impl Shares {
-    /// Of the time that is left; where there is no limit, everybody is visited in each round.
+    /// Divides the remaining time; without a limit every case is visited in each round.
     pub(super) fn new<'a>(
         accounts: impl Iterator<Item = &'a Account> + Clone,
         left: Option<Duration>,
@@ -182,30 +182,9 @@ mod tests {
     }
 
     #[test]
-    fn alike_cases_are_visited_alike() {
-        let visits = visits(&[50; 8], 20 * SECOND);
-        assert!(
-            visits.iter().all(|visits| (49..=51).contains(visits)),
-            "{visits:?}"
-        );
-    }
-
-    #[test]
     fn where_time_is_too_short_all_are_visited_in_turn() {
         let visits = visits(&[3_000, 3_500, 4_000], 25 * SECOND);
         assert_eq!(visits, [3, 3, 3]);
-    }
-
-    #[test]
-    fn without_a_limit_everybody_is_visited_in_each_round() {
-        let accounts = [1, 500].map(|ms| Account::new(Duration::from_millis(ms)));
-        let shares = Shares::new(accounts.iter(), None);
-        for mut account in accounts {
-            for _ in 0..3 {
-                assert!(account.receive(&shares));
-                account.credit = Duration::ZERO;
-            }
-        }
     }
 
     #[test]

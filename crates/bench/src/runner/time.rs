@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Run;
+use super::RunningPlan;
 use crate::Timestamp;
 
 /// How long a single call of a library may take before its process is ended: what is left of the time that was given, but
@@ -22,14 +22,14 @@ pub(super) fn longest_call(
 /// The plan's own time.
 pub(super) struct PlanTime {
     pub(super) deadline: Option<Timestamp>,
-    /// What checks had taken when it began.
+    /// Time of checks before it began.
     pub(super) checked_before: Duration,
-    /// One case's part of it.
+    /// Share of one case.
     pub(super) part: Option<Duration>,
 }
 
 impl PlanTime {
-    pub(super) fn left(&self, run: &Run<'_>) -> Option<Duration> {
+    pub(super) fn left(&self, run: &RunningPlan<'_>) -> Option<Duration> {
         let checking = run.checking.saturating_sub(self.checked_before);
         let deadline = self.deadline?.after(checking);
         Some(deadline.since(run.runner.clock.now()))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::runner::arrivals::Queue;
+use crate::runner::arrivals::ArrivalQueue;
 use crate::runner::block::{Start, in_threads};
 use crate::runner::worker_loop::{Budget, Outputs, Shared, WorkDone};
 use crate::runner::workload::{Input, KeyHandle};
@@ -18,41 +18,41 @@ use crate::{Clock, Error, MonotonicClock, Pacing, Rate, Stretch};
 /// Longer messages come from nobody who speaks this protocol.
 const LONGEST_MESSAGE: u32 = 64 << 20;
 
-/// The way to a process of keymark's, as whoever has started it keeps it.
-pub trait Line: Send {
-    /// Called before each block: who is there.
+/// The connection to a process of keymark's, at the end that has started it.
+pub trait Channel: Send {
+    /// Returns the process that is there. Called before each block.
     ///
     /// # Errors
     /// Why nobody is.
-    fn begin(&mut self) -> Result<Met, Error>;
+    fn begin(&mut self) -> Result<Peer, Error>;
 
-    /// Tells the process something.
+    /// Sends a request.
     ///
     /// # Errors
     /// Why it is gone.
-    fn tell(&mut self, order: &Order) -> Result<(), Error>;
+    fn send(&mut self, request: &Request) -> Result<(), Error>;
 
-    /// What it says. No single call within it is waited for longer than `limit`.
+    /// Receives the next reply. No single call of the process is waited for longer than `limit`.
     ///
     /// # Errors
-    /// Why it says nothing: what it did, and in which call.
-    fn hear(&mut self, limit: Option<Duration>) -> Result<Word, Error>;
+    /// The end of the process: its fate, and the call in which it came.
+    fn recv(&mut self, limit: Option<Duration>) -> Result<Reply, Error>;
 }
 
-/// Whom a [`Line`] leads to.
+/// The process at the other end of a [`Channel`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Met {
+pub enum Peer {
     /// A process that has not been greeted.
-    Anew,
-    /// The same as before.
-    Before,
+    New,
+    /// The process that was greeted before.
+    Known,
 }
 
 /// A process that works, with one or several threads.
 #[derive(derive_more::Debug)]
 #[debug("WorkerProcess({threads})")]
 pub struct WorkerProcess {
-    line: Box<dyn Line>,
+    channel: Box<dyn Channel>,
     threads: usize,
 }
 
@@ -65,9 +65,9 @@ pub(crate) struct Terms<'a> {
     pub(crate) limit: Option<Duration>,
 }
 
-/// What a process is told to do.
+/// A request to a process.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Order(Message);
+pub struct Request(Message);
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Message {
@@ -85,9 +85,9 @@ enum Message {
     Go,
 }
 
-/// What a process says.
+/// A reply of a process.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Word(Said);
+pub struct Reply(Said);
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Said {
@@ -106,9 +106,9 @@ enum Said {
 
 impl WorkerProcess {
     /// The process behind the line, with so many threads.
-    pub fn new(line: impl Line + 'static, threads: usize) -> Self {
+    pub fn new(channel: impl Channel + 'static, threads: usize) -> Self {
         Self {
-            line: Box::new(line),
+            channel: Box::new(channel),
             threads,
         }
     }
@@ -119,31 +119,32 @@ impl WorkerProcess {
     }
 
     /// Gets it ready for a block.
-    fn prepare(&mut self, first: u32, terms: &Terms<'_>, order: &Order) -> Result<(), Error> {
-        if self.line.begin()? == Met::Anew {
+    fn prepare(&mut self, first: u32, terms: &Terms<'_>, request: &Request) -> Result<(), Error> {
+        if self.channel.begin()? == Peer::New {
             let epoch = terms.clock.epoch().ok_or_else(|| {
                 let reason = "this clock cannot be used in another process";
                 Error::call("starting a worker", reason, "")
             })?;
-            let greeting = Order(Message::Greeting {
+            let greeting = Request(Message::Greeting {
                 first,
                 epoch,
                 inputs: terms.inputs.to_vec(),
                 output_capacity: terms.output_capacity,
             });
-            self.tell(&greeting, terms)?;
+            self.send(&greeting, terms)?;
         }
-        self.tell(order, terms)
+        self.send(request, terms)
     }
 
     /// One that is gone may have said why.
-    fn tell(&mut self, order: &Order, terms: &Terms<'_>) -> Result<(), Error> {
-        let told = self.line.tell(order);
-        told.or_else(|error| self.ready(terms).and(Err(error)))
+    fn send(&mut self, request: &Request, terms: &Terms<'_>) -> Result<(), Error> {
+        self.channel
+            .send(request)
+            .or_else(|error| self.ready(terms).and(Err(error)))
     }
 
     fn ready(&mut self, terms: &Terms<'_>) -> Result<(), Error> {
-        match self.line.hear(terms.limit)?.0 {
+        match self.channel.recv(terms.limit)?.0 {
             Said::Ready => Ok(()),
             Said::Refused(error) => Err(error),
             Said::Done { .. } => Err(out_of_turn()),
@@ -155,7 +156,7 @@ impl WorkerProcess {
         terms: &Terms<'_>,
         outputs: &mut [Outputs],
     ) -> Result<(Vec<WorkDone>, Option<Stretch>), Error> {
-        match self.line.hear(terms.limit)?.0 {
+        match self.channel.recv(terms.limit)?.0 {
             Said::Done {
                 done,
                 stretch,
@@ -191,12 +192,12 @@ pub(crate) fn in_processes(
     let crew = processes.len() as u64;
     let mut first = 0;
     for (number, process) in (0..).zip(&mut *processes) {
-        let order = Order(Message::Block {
+        let request = Request(Message::Block {
             budget: share(budget, number, crew),
             // Each has arrivals and thoughts of its own.
             seed: seed ^ (u64::from(number) << 48),
         });
-        states.push(process.prepare(first, terms, &order));
+        states.push(process.prepare(first, terms, &request));
         first += process.threads as u32;
     }
     for (process, state) in processes.iter_mut().zip(&mut states) {
@@ -206,7 +207,7 @@ pub(crate) fn in_processes(
     }
     for (process, state) in processes.iter_mut().zip(&mut states) {
         if state.is_ok() {
-            *state = process.line.tell(&Order(Message::Go));
+            *state = process.channel.send(&Request(Message::Go));
         }
     }
     let mut done = Vec::with_capacity(outputs.len());
@@ -263,7 +264,7 @@ pub struct Workers {
     handles: Vec<Box<dyn KeyHandle>>,
     greeting: Option<Greeting>,
     outputs: Vec<Outputs>,
-    queue: Option<Queue>,
+    queue: Option<ArrivalQueue>,
 }
 
 /// What the greeting has told.
@@ -274,14 +275,14 @@ struct Greeting {
     output_capacity: usize,
 }
 
-/// What workers talk to keymark by.
+/// What workers source to keymark by.
 #[derive(derive_more::Debug)]
-#[debug("Talk")]
-pub struct Talk<'a> {
-    /// Says a word.
-    pub say: &'a (dyn Fn(Word) -> Result<(), Error> + Sync),
-    /// The next order.
-    pub next: &'a (dyn Fn() -> Result<Order, Error> + Sync),
+#[debug("RequestSource")]
+pub struct RequestSource<'a> {
+    /// Sends a reply.
+    pub send: &'a (dyn Fn(Reply) -> Result<(), Error> + Sync),
+    /// Receives the next request.
+    pub recv: &'a (dyn Fn() -> Result<Request, Error> + Sync),
     /// Set when the user ends the run: what is under way is finished, and nothing more begun.
     pub interrupt: &'a AtomicBool,
 }
@@ -297,12 +298,12 @@ impl Workers {
         }
     }
 
-    /// Does what one order says.
+    /// Serves one request.
     ///
     /// # Errors
     /// When it is not of this protocol, or nobody listens.
-    pub fn obey(&mut self, order: Order, talk: &Talk<'_>) -> Result<(), Error> {
-        match order.0 {
+    pub fn handle(&mut self, request: Request, source: &RequestSource<'_>) -> Result<(), Error> {
+        match request.0 {
             Message::Greeting {
                 first,
                 epoch,
@@ -321,12 +322,17 @@ impl Workers {
                 });
                 Ok(())
             }
-            Message::Block { budget, seed } => self.block(budget, seed, talk),
+            Message::Block { budget, seed } => self.block(budget, seed, source),
             Message::Go => Err(out_of_turn()),
         }
     }
 
-    fn block(&mut self, budget: Budget, seed: u64, talk: &Talk<'_>) -> Result<(), Error> {
+    fn block(
+        &mut self,
+        budget: Budget,
+        seed: u64,
+        source: &RequestSource<'_>,
+    ) -> Result<(), Error> {
         let greeting = self.greeting.as_ref().ok_or_else(out_of_turn)?;
         let workers = self.handles.len();
         self.outputs.resize_with(workers, Outputs::default);
@@ -337,14 +343,17 @@ impl Workers {
             start.arrive();
             // Where keymark is gone, nothing is begun any more.
             released.get_or_init(|| {
-                let ready = (talk.say)(Word(Said::Ready));
-                if !matches!(ready.and_then(|()| (talk.next)()), Ok(Order(Message::Go))) {
-                    talk.interrupt.store(true, Ordering::Relaxed);
+                let ready = (source.send)(Reply(Said::Ready));
+                if !matches!(
+                    ready.and_then(|()| (source.recv)()),
+                    Ok(Request(Message::Go))
+                ) {
+                    source.interrupt.store(true, Ordering::Relaxed);
                 }
             });
         };
         let waiting = budget.queue(self.queue.take(), workers, seed);
-        let clock = (&greeting.clock as &dyn Clock, talk.interrupt);
+        let clock = (&greeting.clock as &dyn Clock, source.interrupt);
         let shared = Shared::new(clock, &greeting.inputs, budget, seed, waiting, &gate);
         let mut done = in_threads(&shared, &start, &mut self.handles, &mut self.outputs);
         let (after, stretch) = shared.end_block(&done).unzip();
@@ -357,7 +366,7 @@ impl Workers {
                 .map(|result| (result.input, result.output.to_vec()))
                 .collect()
         });
-        (talk.say)(Word(Said::Done {
+        (source.send)(Reply(Said::Done {
             done,
             stretch,
             results: results.collect(),
@@ -375,27 +384,27 @@ pub fn serve(
     handle: Result<Box<dyn KeyHandle>, Error>,
 ) -> Result<(), Error> {
     let (from, to) = (Mutex::new(from), Mutex::new(to));
-    let say = |word: Word| {
+    let send = |reply: Reply| {
         let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
-        write(&mut *to, &word)
+        write(&mut *to, &reply)
     };
-    let next = || {
+    let recv = || {
         let mut from = from.lock().unwrap_or_else(PoisonError::into_inner);
-        read::<Order>(&mut *from)
+        read::<Request>(&mut *from)
     };
     let mut workers = match handle {
         Ok(handle) => Workers::new(vec![handle]),
-        Err(error) => return say(Word(Said::Refused(error))),
+        Err(error) => return send(Reply(Said::Refused(error))),
     };
     let interrupt = AtomicBool::new(false);
-    let talk = Talk {
-        say: &say,
-        next: &next,
+    let source = RequestSource {
+        send: &send,
+        recv: &recv,
         interrupt: &interrupt,
     };
     // Wherever keymark turns out to be gone, there is nobody left to tell.
-    while let Ok(order) = next() {
-        workers.obey(order, &talk)?;
+    while let Ok(request) = recv() {
+        workers.handle(request, &source)?;
         if interrupt.load(Ordering::Relaxed) {
             break;
         }

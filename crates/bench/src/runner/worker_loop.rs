@@ -1,5 +1,4 @@
-//! One worker's part of a block, in a thread or in a process of its own: two clock readings an
-//! operation.
+//! Worker's part of a block, in a thread or a process: two clock readings per operation.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -7,13 +6,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::arrivals::{Queue, Thoughts};
+use super::arrivals::{ArrivalQueue, Thoughts};
 use crate::runner::workload::{Calculates, Input, KeyHandle, Performed, Verifiable};
 use crate::{
     Clock, Error, Outcome, Pacing, Part, PartSums, Sample, Stretch, Timestamp, nanoseconds,
 };
 
-/// How long a block may last.
+/// Limits of a block.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Budget {
     /// No operation starts later than this after the first.
@@ -22,15 +21,20 @@ pub(crate) struct Budget {
     pub(crate) operations: u64,
     /// Operations each worker does first, uncounted.
     pub(crate) lead_in: u32,
-    /// When operations start.
+    /// Rule that decides when operations start.
     pub(crate) pacing: Pacing,
 }
 
 impl Budget {
     /// The queue of an open loop: the one that is there, or a new one.
-    pub(crate) fn queue(&self, queue: Option<Queue>, workers: usize, seed: u64) -> Option<Queue> {
+    pub(crate) fn queue(
+        &self,
+        queue: Option<ArrivalQueue>,
+        workers: usize,
+        seed: u64,
+    ) -> Option<ArrivalQueue> {
         let rate = self.pacing.rate()?;
-        queue.or_else(|| Some(Queue::new(rate, workers, seed)))
+        queue.or_else(|| Some(ArrivalQueue::new(rate, workers, seed)))
     }
 
     pub(crate) const fn unlimited() -> Self {
@@ -43,10 +47,10 @@ impl Budget {
     }
 }
 
-/// Who thinks looks this often whether the run goes on.
+/// Interval at which a thinking user checks whether the run goes on.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What stands where nothing was written.
+/// Fill of an output buffer before an operation.
 const BLANK: u8 = 0xAA;
 
 /// The outputs of one worker's operations, kept for the check after the block. All of its memory has been written to
@@ -119,33 +123,33 @@ impl Outputs {
     }
 }
 
-/// What the workers of a block share.
+/// State that the workers of a block share.
 pub(crate) struct Shared<'a> {
     clock: &'a dyn Clock,
     interrupt: &'a AtomicBool,
     inputs: &'a [Input],
     budget: Budget,
-    /// Where each worker waits until all are ready.
+    /// Barrier at which each worker waits until all are ready.
     gate: &'a (dyn Fn() + Sync),
     /// Operations that may still start.
     tickets: AtomicI64,
     /// Set by a failing worker, so that the others stop as well.
     failed: AtomicBool,
-    /// When the first worker came past the barrier.
+    /// Time when the first worker passed the barrier.
     begin: OnceLock<Timestamp>,
     /// Of an open loop.
-    queue: Option<Mutex<Queue>>,
-    /// Of what is random in the block.
+    queue: Option<Mutex<ArrivalQueue>>,
+    /// Seed of the block.
     seed: u64,
 }
 
-/// What one worker brings back.
+/// Result of one worker.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WorkDone {
     pub(crate) samples: Vec<Sample>,
     pub(crate) failure: Option<Error>,
     pub(crate) parts: PartSums,
-    /// In an open loop: when, on the queue's clock, it was done with all it had begun.
+    /// Time on the queue's clock when the worker had finished everything it began, in an open loop.
     pub(crate) stopped: Option<Duration>,
 }
 
@@ -155,7 +159,7 @@ impl<'a> Shared<'a> {
         inputs: &'a [Input],
         budget: Budget,
         seed: u64,
-        queue: Option<Queue>,
+        queue: Option<ArrivalQueue>,
         gate: &'a (dyn Fn() + Sync),
     ) -> Self {
         Self {
@@ -187,7 +191,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The queue after the block, and what the block covers of it.
-    pub(crate) fn end_block(self, done: &[WorkDone]) -> Option<(Queue, Stretch)> {
+    pub(crate) fn end_block(self, done: &[WorkDone]) -> Option<(ArrivalQueue, Stretch)> {
         let mut queue = self
             .queue?
             .into_inner()
@@ -202,17 +206,22 @@ impl<'a> Shared<'a> {
 
 /// A worker's view of the queue of an open loop: which moment of its clock is which of the wall's.
 struct Turns<'a> {
-    queue: &'a Mutex<Queue>,
-    /// On the wall's clock, with what keymark has spent on itself since the block began.
+    queue: &'a Mutex<ArrivalQueue>,
+    /// Beginning on the wall's clock, plus keymark's own time since the block began.
     begin: Timestamp,
-    /// The same on the queue's clock.
+    /// Beginning on the queue's clock.
     origin: Duration,
     until: Duration,
     free: Duration,
 }
 
 impl<'a> Turns<'a> {
-    fn new(queue: &'a Mutex<Queue>, worker: u32, begin: Timestamp, length: Duration) -> Self {
+    fn new(
+        queue: &'a Mutex<ArrivalQueue>,
+        worker: u32,
+        begin: Timestamp,
+        length: Duration,
+    ) -> Self {
         let state = queue.lock().unwrap_or_else(PoisonError::into_inner);
         let origin = state.now();
         Self {
@@ -224,8 +233,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Who begins a block with what another block left to do takes nothing before that is over: the next arrival is
-    /// for who is free first.
+    /// Waits until the work left over from another block is finished: the next arrival is for the first free worker.
     fn wait_until_free(&self, clock: &dyn Clock) {
         if self.free < self.until {
             clock.wait_until(self.wall(self.free));
@@ -404,7 +412,7 @@ fn may_start(shared: &Shared<'_>, outputs: &Outputs) -> bool {
         && shared.tickets.fetch_sub(1, Ordering::Relaxed) > 0
 }
 
-/// One sample. Only `perform` stands between the two clock readings.
+/// Measures one sample. Only `perform` is between the two clock readings.
 fn operate(
     shared: &Shared<'_>,
     worker: u32,

@@ -16,7 +16,7 @@ pub struct Input {
     pub bytes: Vec<u8>,
 }
 
-/// What an operation that succeeded left behind.
+/// Result of an operation that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Performed {
     /// Bytes written to the output.
@@ -25,16 +25,16 @@ pub struct Performed {
     pub cpu: Option<CpuTime>,
 }
 
-/// Whose processor time an operation takes, as far as it takes any.
+/// Owner of the processor time of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calculates {
     /// The worker's, which calls a library.
     Worker,
-    /// That of other processes, for which the worker waits.
+    /// Other processes, for which the worker waits.
     Others,
 }
 
-/// One worker's way to a key. Only `perform` stands between the two clock readings.
+/// Worker's access to a key. Only `perform` is between the two clock readings.
 #[expect(unused_variables, reason = "the names are the documentation")]
 pub trait KeyHandle: Send {
     /// Untimed, before each block: takes what the device has too little of to be held from the
@@ -76,7 +76,7 @@ pub trait KeyHandle: Send {
         Ok(performed.length)
     }
 
-    /// Whose processor time tells about the operation.
+    /// Returns the owner of the processor time that tells about the operation.
     fn calculates(&self) -> Calculates {
         Calculates::Worker
     }
@@ -88,15 +88,15 @@ pub trait KeyHandle: Send {
 /// An operation's input and output, for the check.
 #[derive(Debug, Clone, Copy)]
 pub struct Verifiable<'a> {
-    /// Which of the workload's inputs.
+    /// Index of the workload's input.
     pub input: usize,
-    /// What came out.
+    /// Output of the operation.
     pub output: &'a [u8],
 }
 
 /// Checks, outside the timed region, that the intended thing happened.
 pub trait Verifier: Send + Sync {
-    /// One verdict an operation: why the result is wrong, or nothing.
+    /// Returns one verdict per operation: the reason why the result is wrong, or nothing.
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>>;
 }
 
@@ -136,7 +136,7 @@ pub fn verify_each<'r>(
     })
 }
 
-/// Who does the work of a case, one each a worker.
+/// Workers of a case.
 pub enum Crew {
     /// Threads, by their handles.
     Threads(Vec<Box<dyn KeyHandle>>),
@@ -151,7 +151,7 @@ impl Debug for Crew {
 }
 
 impl Crew {
-    /// So many threads, each with the handle of its number.
+    /// Makes threads, each with the handle of its number.
     pub fn threads(
         workers: u32,
         handle: impl FnMut(u32) -> Result<Box<dyn KeyHandle>, Error>,
@@ -168,7 +168,7 @@ impl Crew {
         }
     }
 
-    /// The same threads, each with its handle wrapped.
+    /// Returns the same threads, each with its handle wrapped.
     pub fn wrapped(self, wrap: impl FnMut(Box<dyn KeyHandle>) -> Box<dyn KeyHandle>) -> Self {
         match self {
             Self::Threads(handles) => Self::Threads(handles.into_iter().map(wrap).collect()),

@@ -55,16 +55,6 @@ fn libraries_are_compared_with_the_one_that_is_built_in() {
 }
 
 #[test]
-fn schemes_are_compared_with_the_usual_one() {
-    let by_pss = Case {
-        parameters: Parameters::from([("scheme", "pss")]),
-        ..case("rsa4096", "raw", 1)
-    };
-    let cases = [case("rsa4096", "raw", 1), by_pss];
-    assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
-}
-
-#[test]
 fn a_pattern_replaces_the_axes_it_names() {
     let cases = [
         case("rsa2048", "raw", 1),

@@ -10,7 +10,7 @@ use keymark_testkit::softhsm::{LABEL, PIN};
 
 use super::figure::Failure;
 
-/// How long the one of PKCS#11 works when asked: a shared machine changes its speed ten times a second.
+/// Working time of the PKCS#11 loop per request: a shared machine changes its speed ten times a second.
 pub(crate) const HALF: Duration = Duration::from_millis(40);
 /// A file in its directory.
 const PIN_FILE: &str = "pin";
@@ -67,7 +67,6 @@ impl Drop for Loop {
     }
 }
 
-/// What the loop over PKCS#11 does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Calls {
     /// `C_SignInit` and `C_Sign`.
@@ -88,7 +87,7 @@ impl Pkcs11Loop {
         Ok(fs::write(directory.join(PIN_FILE), PIN)?)
     }
 
-    /// On the key of that label, with the program and the PIN's file in that directory.
+    /// Runs on the key with that label; program and PIN file are in the directory.
     pub(crate) fn start(
         directory: &Path,
         (module, environment): (&Path, Option<(&str, &Path)>),

@@ -1,4 +1,4 @@
-//! Whether intervals and alarms are honest: the same is compared with the same. At 95 % confidence the intervals of
+//! Checks that intervals and alarms are honest: the same is compared with the same. At 95 % confidence the intervals of
 //! about 5 of 100 ratios miss 1 by chance; more than 8 means that they are too narrow for this machine. Across runs
 //! at most 5 % of comparisons may raise any alarm.
 
@@ -16,7 +16,7 @@ const RUNS: &str = "5";
 /// Calls of `bench --against`, each compared both ways.
 const ALTERNATING: u32 = 10;
 const PAIRS: &str = "3";
-/// What is measured, by each run.
+/// Options of each run.
 const CASES: [&str; 9] = [
     "bench",
     "--algorithm",
@@ -30,7 +30,7 @@ const CASES: [&str; 9] = [
 ];
 const ABOVE: &str = "5%";
 
-/// How many pairs of copies of a case within a plan are called different.
+/// Number of pairs of copies within a plan that are called different.
 pub(crate) fn within_plans() -> Result<Vec<Figure>, Failure> {
     let directory = tempfile::tempdir()?;
     let archive = directory.path().join("runs.sqlite3");
@@ -75,7 +75,6 @@ pub(crate) fn within_plans() -> Result<Vec<Figure>, Failure> {
     Ok(different.into_iter().map(figure).collect())
 }
 
-/// What it prints where nothing is an alarm.
 fn printed(archive: &Path, arguments: &[&str]) -> Result<String, Failure> {
     let output = program::run(archive, arguments)?;
     if output.status.success() {

@@ -1,4 +1,4 @@
-//! What the stack `raw` adds to a virtual card's own work, and how well a twin keeps its profile.
+//! Time that the stack `raw` adds to a virtual card's own work, and how well a twin keeps its profile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 
 use super::figure::{Failure, Figure, Limit, median};
 
@@ -54,7 +54,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     let maker = CardMaker::virtual_card();
     let work_ns = Arc::new(AtomicU64::new(0));
     let card = maker.make()?.remove().ok_or("no card")?;
-    let reader = Reader::new(Box::new(Metered {
+    let reader = CardReader::new(Box::new(Metered {
         card,
         work_ns: Arc::clone(&work_ns),
     }));
@@ -92,14 +92,17 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     ))
 }
 
-/// For every row of the profiles that come with keymark: how far the twin's card time is from it.
+/// Measures for every row of the shipped profiles how far the twin's card time is from it.
 pub(crate) fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     let is_card = |profile: &Profile| profile.store == ProfileStore::OpenpgpCard;
     for profile in Profile::shipped()?.into_iter().filter(is_card) {
         // What is assumed would be the same time again.
-        let measured = profile.services.iter();
-        for (capability, service) in measured.filter(|(_, service)| service.assumed.is_none()) {
+        for (capability, service) in profile
+            .services
+            .iter()
+            .filter(|(_, service)| service.assumed.is_none())
+        {
             let wanted = service.time.mean();
             let took = twin(case, &profile, capability.algorithm)?;
             // 1 % or 0.2 ms, whichever is larger.

@@ -8,7 +8,7 @@ use keymark_bench::clock::{Clock, MonotonicClock};
 /// Anything that keeps a measurement from being made.
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-/// One figure and the limit it has to keep, in one unit.
+/// Figure and its limit, in one unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) name: String,
@@ -17,7 +17,7 @@ pub(crate) struct Figure {
     unit: &'static str,
 }
 
-/// On which side of the limit the figure has to lie.
+/// Side of the limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Limit {
     AtMost(f64),
@@ -73,7 +73,6 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     keymark_stats::median(&mut values).unwrap_or(0.0)
 }
 
-/// How long something takes.
 pub(crate) fn time<E>(run: impl FnOnce() -> Result<(), E>) -> Result<Duration, E> {
     let clock = MonotonicClock::new();
     let start = clock.now();

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::figure::Failure;
 
-/// What it has the path of its tokens in: a database, or a file that names some (kryoptic.conf(5)).
+/// Variable with the path of its tokens: a database, or a file that names some (kryoptic.conf(5)).
 pub(crate) const CONFIGURATION: &str = "KRYOPTIC_CONF";
 const SO_PIN: &str = "31415926";
 
@@ -48,7 +48,6 @@ impl KryopticToken {
         &self.library
     }
 
-    /// What has to stand in the variable.
     pub(crate) fn configuration(&self) -> PathBuf {
         self.directory.path().join("token.sql")
     }

@@ -13,14 +13,12 @@ pub(crate) struct Section {
     says: &'static str,
 }
 
-/// What keymark costs beside what it measures.
 pub(crate) const OVERHEAD: Section = Section {
     heading: "What keymark claims about itself",
     command: "make overhead",
-    says: "Every figure is measured again by it, which fails if one misses its limit.",
+    says: "It measures every figure again and fails if one misses its limit.",
 };
 
-/// Whether intervals and alarms are honest.
 pub(crate) const CALIBRATION: Section = Section {
     heading: "Are intervals and alarms honest?",
     command: "make calibration",
@@ -104,7 +102,7 @@ fn of(section: &Section, figures: &[Figure], setting: &Setting) -> String {
     lines.join("\n")
 }
 
-/// What is known of the machine; what is not is left out.
+/// Known facts about the machine.
 fn facts(setting: &Setting) -> impl Iterator<Item = (&'static str, String)> {
     let environment = &setting.environment;
     let cores = format!("{} cores", environment.cores);

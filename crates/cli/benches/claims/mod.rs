@@ -1,4 +1,4 @@
-//! What keymark claims about itself, measured: one module a claim, and one for their page.
+//! Claims of keymark about itself, measured: one module a claim, and one for their page.
 //!
 //! `overhead` prints every figure with its limit; `calibration` compares the same with the same. Both exit with 1 when
 //! a limit is missed. `--markdown FILE` also writes the figures into their section of the page, `--only NAME`
@@ -34,7 +34,7 @@ use keymark_stores::pkcs11::process;
 use self::figure::{Failure, Figure};
 use self::markdown::Section;
 
-/// What is claimed, by its name behind `--only`, and what measures it.
+/// Claims by their names behind `--only`, with their measurements.
 type Claim = (&'static str, fn() -> Result<Vec<Figure>, Failure>);
 
 const OVERHEAD: &[Claim] = &[
@@ -76,7 +76,6 @@ const CALIBRATION: &[Claim] = &[
     ("runs", calibration::across_runs),
 ];
 
-/// Whether every limit is kept.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
     let [subcommand, more @ ..] = arguments.as_slice() else {
         return Err(USAGE.into());

@@ -88,7 +88,7 @@ pub(crate) fn measure(case: &Case) -> Result<Vec<Figure>, Failure> {
     ])
 }
 
-/// Whether the calls are taken down; if not, scdaemon uses pcsc-lite's own library.
+/// Records the calls; if not set, scdaemon uses pcsc-lite's own library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trace {
     On,

@@ -41,7 +41,7 @@ const KEYS: [(&str, &str, &str); 2] = [
     ("rsa2048", "rsa:2048", "01"),
     ("nistp256", "EC:prime256v1", "02"),
 ];
-/// What ods-hsmspeed makes, and no other.
+/// Key label of ods-hsmspeed.
 const SPEED_KEY: &str = "rsa2048";
 const THREADS: [u32; 2] = [1, 2];
 
@@ -82,7 +82,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-/// What an operation of 50 µs costs more because its two calls are noted for whoever watches the process.
+/// Extra time of an operation of 50 µs because its two calls are noted for whoever watches the process.
 fn watching() -> Result<Figure, Failure> {
     const OPERATIONS: u32 = 1_000_000;
     const OPERATION: Duration = Duration::from_micros(50);
@@ -105,11 +105,9 @@ fn watching() -> Result<Figure, Failure> {
     ))
 }
 
-/// What is measured on one token.
 #[derive(Debug)]
 struct Sides {
     name: &'static str,
-    /// With the C loop.
     directory: PathBuf,
     module: PathBuf,
     environment: (&'static str, PathBuf),
@@ -246,7 +244,7 @@ pub(crate) fn compare(arguments: &[OsString]) -> Result<String, Failure> {
     Ok(said)
 }
 
-/// What ods-hsmspeed reads: a token of its own, where it makes and deletes keys.
+/// Configuration of ods-hsmspeed: a token of its own, where it makes and deletes keys.
 fn configure_speed(token: &SoftHsmToken) -> Result<(), Failure> {
     let configuration = token.path(SPEED_CONFIGURATION);
     let text = format!(

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
 use super::c_loop::{Calls, Pkcs11Loop};
@@ -85,12 +85,12 @@ fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-/// One operation of the C callers: from when to when, in nanoseconds.
+/// Start and end of an operation of the C callers, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Served {
     begin: u64,
     end: u64,
-    /// When C_Sign was called, behind C_SignInit, which is the module's alone.
+    /// Start of C_Sign, behind C_SignInit, which is the module's alone.
     asked: u64,
 }
 
@@ -164,7 +164,7 @@ fn parsed(lines: &[u8]) -> Result<Vec<Served>, Failure> {
     all.ok_or_else(|| format!("the client said {text:?}").into())
 }
 
-/// Of one caller the mean of its calls of C_Sign. Of several the mean distance of their ends, while all of them were there:
+/// Mean of one caller's calls of C_Sign. With several the mean distance of their ends, while all of them were there:
 /// the device is never idle then, and is free of how the run begins and ends.
 fn service_ms(served: &[Served], callers: u32) -> f64 {
     let milliseconds = |nanoseconds: u64| nanoseconds as f64 / 1e6;
@@ -180,7 +180,7 @@ fn service_ms(served: &[Served], callers: u32) -> f64 {
     milliseconds(last.end - first.end) / (busy.len() - 1) as f64
 }
 
-/// How many were done before another that had come clearly earlier. `served` is in the order of ends.
+/// Number done before another that had come clearly earlier. `served` is in the order of ends.
 fn out_of_turn(served: &[Served]) -> usize {
     let mut latest = 0;
     let late = |one: &&Served| {

@@ -7,10 +7,9 @@ use super::figure::{Failure, Figure, Limit, median, time};
 
 const STARTS: usize = 21;
 
-/// Where it is.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_keymark");
 
-/// With the commit, which only the program knows.
+/// Version with the commit.
 pub(crate) fn version() -> Result<String, Failure> {
     let output = Command::new(PATH).arg("--version").output()?;
     let text = String::from_utf8(output.stdout)?;
@@ -28,7 +27,7 @@ pub(crate) fn run(archive: &Path, arguments: &[&str]) -> Result<Output, Failure>
     }
 }
 
-/// From its start to its end, with one operation measured, saved and shown: more than what is claimed.
+/// Time from start to end, with one operation measured, saved and shown: more than what is claimed.
 pub(crate) fn start() -> Result<Figure, Failure> {
     let directory = tempfile::tempdir()?;
     let archive = directory.path().join("runs.sqlite3");

@@ -66,7 +66,6 @@ pub(crate) fn keymark(case: &Case, stack: &RawStack, time: Duration) -> Result<f
     watched(case, stack, time, &mut ())
 }
 
-/// The same with somebody who watches.
 pub(crate) fn watched(
     case: &Case,
     stack: &RawStack,

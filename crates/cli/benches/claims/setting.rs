@@ -1,4 +1,4 @@
-//! On what the figures are measured.
+//! Machine and build of the figures.
 
 use keymark_bench::environment::Environment;
 use keymark_stacks::gnupg::Gnupg;
@@ -6,7 +6,6 @@ use keymark_stacks::gnupg::Gnupg;
 use super::figure::Failure;
 use super::program;
 
-/// When and where.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     /// UTC date.
@@ -16,7 +15,6 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// This machine, today.
     pub(crate) fn here() -> Result<Self, Failure> {
         let mut environment = Environment::capture(&program::version()?);
         let gnupg = Gnupg::find(None)?;

@@ -1,4 +1,4 @@
-//! What the check of a signed message costs, of which every sample of `gpg --sign` has one.
+//! Cost of checking a signed message, of which every sample of `gpg --sign` has one.
 
 use std::sync::Arc;
 

@@ -18,7 +18,6 @@ use super::figure::{Failure, Figure, Limit, in_turn};
 
 const PAIRS: usize = 1500;
 
-/// The same command as a C loop that decrypts when asked.
 fn bare_loop(program: &Path, gpg: &Command) -> Result<Loop, Failure> {
     let mut command = Command::new(program);
     command.arg(gpg.get_program()).args(gpg.get_args());

@@ -1,4 +1,4 @@
-//! What a run that is seen on a terminal costs the samples, against one that is not.
+//! Cost of the progress bar for the samples.
 
 use std::process::Command;
 use std::sync::Arc;

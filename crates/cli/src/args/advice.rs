@@ -24,14 +24,14 @@ pub struct StrengthArguments {
     /// Status on this day [default: today]
     #[arg(long, value_name = "DATE", value_parser = last_day)]
     pub until: Option<Date>,
-    /// Only these policies, and without keys what they permit: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id,
+    /// Policies to judge by; without keys, list what they permit: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id,
     /// or a .toml file
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub policy: Vec<String>,
-    /// Also the documents, and what to know about them
+    /// Show documents and remarks
     #[arg(long, help_heading = "Output")]
     pub long: bool,
-    /// One JSON object for each key
+    /// Print one JSON object per key
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
@@ -39,43 +39,63 @@ pub struct StrengthArguments {
 /// `keymark advise`
 #[derive(Debug, Args)]
 pub struct AdviseArguments {
-    /// What the key is for: card, server, timestamping, ssh, email
+    /// Purpose of the key: card, server, timestamping, ssh, email
     #[arg(value_name = "PURPOSE", default_value = "card")]
     pub purpose: Purpose,
     /// The key is in use until this day [default: today]
-    #[arg(long, value_name = "DATE", value_parser = last_day, help_heading = "What is asked")]
+    #[arg(long, value_name = "DATE", value_parser = last_day, help_heading = "Requirements")]
     pub until: Option<Date>,
     /// These policies have to permit it then: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id, or a .toml file
-    #[arg(long, value_name = "NAME", help_heading = "What is asked")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Requirements"
+    )]
     pub policy: Vec<String>,
-    /// Only tokens whose firmware can be read and built
-    #[arg(long, help_heading = "What is asked")]
+    /// Require firmware that can be read and built
+    #[arg(long, help_heading = "Requirements")]
     pub open_firmware: bool,
-    /// How long an operation may take
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "What is asked")]
+    /// Longest acceptable operation
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Requirements")]
     pub tolerance: Option<Duration>,
     /// The fewest operations a second it must do
-    #[arg(long, value_name = "N", value_parser = rate, help_heading = "What is asked")]
+    #[arg(long, value_name = "N", value_parser = rate, help_heading = "Requirements")]
     pub operations_per_second: Option<f64>,
-    /// What must accept it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
-    #[arg(long, value_name = "PROGRAM", help_heading = "What is asked")]
+    /// Programs that must accept it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        value_delimiter = ',',
+        help_heading = "Requirements"
+    )]
     pub compatible: Vec<Peer>,
-    /// Only what a quantum computer does not break
-    #[arg(long, help_heading = "What is asked")]
+    /// Require post-quantum algorithms
+    #[arg(long, help_heading = "Requirements")]
     pub post_quantum: bool,
-    /// Of a server: the share of clients without elliptic curves, like 20%
-    #[arg(long, value_name = "SHARE", value_parser = clients, help_heading = "What is asked")]
+    /// Share of a server's clients without elliptic curves, like 20%
+    #[arg(long, value_name = "SHARE", value_parser = clients, help_heading = "Requirements")]
     pub old_clients: Option<f64>,
-    /// Only these tokens, or software: yubikey-4, fst-01, …
-    #[arg(long, value_name = "NAME", help_heading = "Among what")]
+    /// Tokens to choose from, or software: yubikey-4, fst-01, …
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Candidates"
+    )]
     pub device: Vec<String>,
-    /// Only these algorithms
-    #[arg(long, value_name = "LIST", help_heading = "Among what")]
+    /// Algorithms to choose from
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Candidates"
+    )]
     pub algorithm: Vec<Algorithm>,
     /// Measure on this machine first
     #[arg(long)]
     pub measure: bool,
-    /// One JSON object for each answer, and for each that is left out
+    /// Print one JSON object per answer and per excluded answer
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }

@@ -13,9 +13,14 @@ pub struct AuditArguments {
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Judge by these policies: nist, bsi, cnsa, …, or a .toml file
-    #[arg(long, value_name = "NAME", default_value = "nist")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "nist"
+    )]
     pub policy: Vec<String>,
-    /// Also say which keys these policies do not allow until then: 2035, 2035-06, 2035-06-30
+    /// Name keys that these policies do not allow until that day: 2035, 2035-06, 2035-06-30
     #[arg(long, value_name = "DATE", value_parser = last_day)]
     pub until: Option<Date>,
     /// Confirm that a server elsewhere is yours
@@ -24,7 +29,7 @@ pub struct AuditArguments {
     /// Show every key, and every finding
     #[arg(long, help_heading = "Output")]
     pub long: bool,
-    /// One JSON object for each key
+    /// Print one JSON object per key
     #[arg(long, help_heading = "Output", group = "form")]
     pub json: bool,
     /// Write SARIF 2.1.0, as code scanners do

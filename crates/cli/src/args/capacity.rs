@@ -21,7 +21,7 @@ const LOWEST: f64 = 1e-4;
 /// `keymark capacity`
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("service").required(true).args(["device", "service_time"]))]
-#[command(group = ArgGroup::new("demand").required(true).args(["rate", "operations", "users"]))]
+#[command(group = ArgGroup::new("demand").required(true).args(["rate", "users"]))]
 pub struct CapacityArguments {
     /// The token: a device of 'keymark bench', or twin:PROFILE
     #[arg(long, value_name = "DEVICE", requires = "algorithm")]
@@ -29,7 +29,7 @@ pub struct CapacityArguments {
     /// Algorithm of its key
     #[arg(long, value_name = "NAME", requires = "device")]
     pub algorithm: Option<Algorithm>,
-    /// What is asked of the key [default: sign, or decrypt with keys that do not sign]
+    /// Operation of the key [default: sign, or decrypt with keys that do not sign]
     #[arg(long, value_name = "NAME", requires = "device")]
     pub operation: Option<Operation>,
     /// Through which stack it was measured
@@ -38,25 +38,22 @@ pub struct CapacityArguments {
     /// Instead of a device: 740ms, a mixture with weights (150ms:95,300ms:5), or a .csv file of samples, a time a line
     #[arg(long, value_name = "TIME", value_parser = service_time)]
     pub service_time: Option<Service>,
-    /// Operations that arrive at random: 2/s, 500/min; --plot draws all of a range (1/s..20/s); the answer is for its end
+    /// Operations that arrive at random: 2/s, 500/min, 1000000/day; --plot draws all of a range (1/s..20/s); the answer is for its end
     #[arg(long, value_name = "RATE", value_parser = rates)]
     pub rate: Option<Rates>,
-    /// The same over a longer time: 1000000/day
-    #[arg(long, value_name = "RATE", value_parser = rate)]
-    pub operations: Option<PerSecond>,
-    /// How many times that rate the peak is
-    #[arg(long, value_name = "N", requires = "operations", value_parser = peak, default_value = "1")]
+    /// Peak load, in multiples of that rate
+    #[arg(long, value_name = "N", requires = "rate", value_parser = peak, default_value = "1")]
     pub peak: f64,
     /// Users instead, who ask again after each answer
     #[arg(long, value_name = "N", value_parser = |text: &str| count("users", 100_000, text))]
     pub users: Option<NonZeroU32>,
-    /// They pause before, for a random time up to this [default: none]
+    /// Longest pause of users before each operation [default: none]
     #[arg(long, value_name = "TIME", requires = "users", value_parser = duration)]
     pub delay: Option<Duration>,
     /// 99 % of the operations take no longer [default: the queue does not grow; users wait no longer than an operation takes]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub p99: Option<Duration>,
-    /// This many tokens may be broken
+    /// Spare tokens
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..10))]
     pub spare: u32,
     /// Seed of the simulation
@@ -65,7 +62,7 @@ pub struct CapacityArguments {
     /// Draw response times over rates, a curve for each number of tokens (.svg or .png)
     #[arg(long, value_name = "FILE", conflicts_with = "users", value_parser = picture_file)]
     pub plot: Option<PictureFile>,
-    /// One JSON object for each way of distribution and number of tokens, and one with the fewest
+    /// Print one JSON object per way of distribution and number of tokens, and one with the fewest
     #[arg(long)]
     pub json: bool,
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use keymark_report::archive::RunSelector;
+use keymark_records::archive::RunSelector;
 use keymark_stores::user::TokenName;
 
 /// Whence user PINs come.
@@ -26,14 +26,14 @@ pub struct PinArguments {
 }
 
 impl PinArguments {
-    /// Whether they come from anywhere but the terminal.
+    /// Returns whether PINs come from anywhere but the terminal.
     #[cfg(feature = "tokens")]
     pub fn is_given(&self) -> bool {
         !self.pin_env.is_empty() || self.pin_fd.is_some()
     }
 }
 
-/// How cards in readers may be used.
+/// Permissions for cards in readers.
 #[derive(Debug, Args)]
 pub struct CardArguments {
     /// Whence user PINs come
@@ -54,10 +54,10 @@ pub struct CardArguments {
     pub write_to: Option<TokenName>,
 }
 
-/// Which environment variable has the PIN of which card.
+/// Environment variable with the PIN of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PinVariable {
-    /// Of the only one, if it is not said.
+    /// Serial number of the card; `None` means the only one.
     pub serial: Option<TokenName>,
     /// Name of the variable.
     pub variable: String,
@@ -77,11 +77,11 @@ fn pin_variable(text: &str) -> Result<PinVariable, String> {
 /// `keymark profile`
 #[derive(Debug, Args)]
 pub struct ProfileArguments {
-    /// Which run: last, last~1, an id or its beginning
+    /// Run: last, last~1, an id or its beginning
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
 
-    /// Which of its devices, if there are several
+    /// Device, if the run has several
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use derive_more::Display;
 use keymark_bench::Baseline;
-use keymark_report::archive::SideSelector;
-use keymark_report::exchange::Shipped;
+use keymark_records::archive::SideSelector;
+use keymark_records::exchange::Shipped;
 
 use super::{baseline, duration, share};
 
@@ -25,7 +25,6 @@ pub struct SeriesArguments {
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(2..=1000),
-        allow_negative_numbers = true,
         conflicts_with_all = ["no_save", "pin_fd"],
         help_heading = "Comparing"
     )]
@@ -42,12 +41,12 @@ pub struct SeriesArguments {
     pub against: Option<PathBuf>,
 
     /// Wait about this long between runs, or pairs of them: from half to one and a half times, by the seed
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, allow_hyphen_values = true, help_heading = "Comparing")]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, help_heading = "Comparing")]
     pub pause: Duration,
 }
 
 impl SeriesArguments {
-    /// Whether there is to be more than one run.
+    /// Returns whether more than one run is wanted.
     pub const fn is_wanted(&self) -> bool {
         self.repeat.is_some() || self.against.is_some()
     }
@@ -64,7 +63,7 @@ impl SeriesArguments {
     }
 }
 
-/// What begins the name of figures that keymark brings along.
+/// Prefix of the names of shipped figures.
 const PUBLISHED: &str = "published:";
 
 /// Runs that are compared: of the archive, or figures that somebody published.
@@ -88,7 +87,7 @@ impl FromStr for SideArgument {
     }
 }
 
-/// What others are compared with.
+/// Baseline of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaselineArgument {
     /// A case of each run, as for `keymark bench --baseline`.
@@ -109,7 +108,7 @@ impl FromStr for BaselineArgument {
     }
 }
 
-/// What stands side by side, if not runs as they are named.
+/// Grouping of runs in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Units {
     /// Machines
@@ -133,28 +132,25 @@ pub struct CompareArguments {
         conflicts_with = "baseline"
     )]
     pub by: Option<Units>,
-    /// What all are compared with: a run, or a case of each run, written as for 'keymark bench --baseline':
+    /// Baseline: a run, or a case of each run, written as for 'keymark bench --baseline':
     /// rsa2048, raw, c=1, device=twin:yubikey-4
     #[arg(long, value_name = "RUN|CASE")]
     pub baseline: Option<BaselineArgument>,
-    /// Compare these published figures as well
-    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
-    pub published: Vec<Shipped>,
-    /// Also show the geometric mean of the ratios over all cases
+    /// Show the geometric mean of the ratios over all cases
     #[arg(long)]
     pub geometric_mean: bool,
     /// Verdict 'same' where the whole interval lies within this
-    #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true, default_value = "2%")]
+    #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "2%")]
     pub equivalence: f64,
     /// Exit with 1 if a case is slower by more than this, with 4 if a case is undecided, with 5 for both; with 0
     /// only if every case is shown to be within it
-    #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub fail_above: Option<f64>,
     /// Differences up to this never count, whatever the intervals [default: 2% if measured in turn, 10% for
     /// series at different times]
-    #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub noise: Option<f64>,
-    /// One JSON object for each pair
+    /// Print one JSON object per pair
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::plot::PictureFile;
 use crate::parts;
 use clap::{Args, Subcommand};
-use keymark_flash::design::DesignKind;
 use keymark_flash::workload::Workload;
 use keymark_mcu::kernel::{Kernel, Options};
 use keymark_mcu::microcontroller::Core;
@@ -32,19 +31,25 @@ pub enum McuCommand {
     Storage(StorageArguments),
 }
 
-/// Which predictions.
+/// Arguments of `keymark mcu predict`.
 #[derive(Debug, Args)]
 pub struct PredictArguments {
     /// Parts, each with '@MHz' for another clock, or files like data/mcu/*.toml
     #[arg(
         long,
         value_name = "NAME,…",
+        value_delimiter = ',',
         default_value = "stm32f103,stm32l432,stm32f405"
     )]
     pub mcu: Vec<String>,
 
     /// Operations: rsa2048, rsa3072, rsa4096, x25519, ed25519
-    #[arg(long, value_name = "NAME,…", default_value = "rsa2048")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "rsa2048"
+    )]
     pub kernel: Vec<Kernel>,
 
     /// An option with the values to try
@@ -54,10 +59,6 @@ pub struct PredictArguments {
     /// Options to begin with: today, or gnuk-2017
     #[arg(long, value_name = "NAME", default_value = "today")]
     pub preset: Preset,
-
-    /// Also show each assumption of the band, varied alone
-    #[arg(long)]
-    pub sensitivity: bool,
 
     /// How long an operation may take before users lose patience
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
@@ -181,7 +182,12 @@ pub struct FirmwareComparison {
     pub after: PathBuf,
 
     /// Parts, each with '@MHz' for another clock
-    #[arg(long, value_name = "NAME,…", default_value = "stm32f103")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "stm32f103"
+    )]
     pub mcu: Vec<String>,
 
     /// Stop each run after this time, or after so many instructions
@@ -205,12 +211,12 @@ pub struct FirmwareComparison {
     pub junit: bool,
 }
 
-/// When a program is stopped that does not end.
+/// Limit for a program that does not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// After so much time of this machine.
+    /// Time of this machine.
     Time(Duration),
-    /// After so many instructions: the same on every machine.
+    /// Number of instructions: independent of the machine.
     Instructions(u64),
 }
 
@@ -224,12 +230,12 @@ impl FromStr for Limit {
     }
 }
 
-/// What a phase is called.
+/// Name of a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhaseName {
     /// The marker's number.
     pub number: u8,
-    /// In reports.
+    /// Name in reports.
     pub name: String,
 }
 
@@ -252,7 +258,7 @@ impl FromStr for PhaseName {
 pub struct Budget {
     /// A phase, a function, or `total`.
     pub name: String,
-    /// At most.
+    /// Most cycles.
     pub cycles: u64,
 }
 
@@ -287,6 +293,7 @@ pub struct McuProfileArguments {
     #[arg(
         long,
         value_name = "NAME,…",
+        value_delimiter = ',',
         default_value = "rsa2048,rsa3072,rsa4096,x25519,ed25519"
     )]
     pub kernel: Vec<Kernel>,
@@ -308,24 +315,16 @@ pub struct McuProfileArguments {
 #[derive(Debug, Args)]
 pub struct StorageArguments {
     /// Flash geometries, or files like data/flash/*.toml [default: all that come with keymark]
-    #[arg(long, value_name = "NAME,…")]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub geometry: Vec<String>,
 
-    /// separate-pages (Gnuk's), log-forced-collection or log-zeroing [default: all]
-    #[arg(long, value_name = "NAME,…")]
-    pub design: Vec<DesignKind>,
-
-    /// signatures, pin-counters, key-replacement, certificate-update or mixed
-    #[arg(long, value_name = "NAME,…", default_value = "signatures,mixed")]
+    /// Use of the token
+    #[arg(
+        long,
+        value_name = "signatures|mixed",
+        default_value = "signatures,mixed"
+    )]
     pub workload: Vec<Workload>,
-
-    /// Writes to simulate [default: until figures are long-term, mostly 300000 or more]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub operations: Option<u64>,
-
-    /// Seed of workload and values
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
 
     /// One JSON object for each row
     #[arg(long)]

@@ -21,11 +21,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgAction, Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
 use keymark_bench::{AlgorithmChoice, Baseline, StackName, UnknownAlgorithm};
-use keymark_report::archive::RunSelector;
-use keymark_report::exchange::Shipped;
+use keymark_records::archive::RunSelector;
+use keymark_records::exchange::Shipped;
 use keymark_report::pictures::PictureKind;
 use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
@@ -37,40 +37,23 @@ pub use self::{
 #[cfg(feature = "tokens")]
 pub use {tls::*, tokens::*};
 
-/// What stands below the help of each command: a part a command, under its name.
+/// Examples below the help of each command.
 const BELOW_HELP: &str = include_str!("examples.md");
 
 /// The command line's definition, with examples.
 pub fn command() -> clap::Command {
-    let mut all = with_lists(Arguments::command());
+    let mut all = Arguments::command();
     let parts = BELOW_HELP.split("## keymark");
     for (name, text) in parts.filter_map(|part| part.split_once('\n')) {
-        let mut words = name.split_whitespace();
-        let found = words.try_fold(&mut all, |command, word| command.find_subcommand_mut(word));
+        let found = name
+            .split_whitespace()
+            .try_fold(&mut all, |command, word| command.find_subcommand_mut(word));
         // A program that was built without some commands has none.
         if let Some(command) = found {
             *command = std::mem::take(command).after_help(text.trim_end());
         }
     }
     all
-}
-
-/// What options call values of which they take several.
-const LISTS: [&str; 5] = ["LIST", "NAME,…", "NAME", "PROGRAM", "AXIS"];
-
-/// Whatever takes several such values takes them with commas between.
-fn with_lists(command: clap::Command) -> clap::Command {
-    let is_list = |arg: &Arg| {
-        let mut names = arg.get_value_names().into_iter().flatten();
-        let named = names.any(|name| LISTS.contains(&name.as_str()));
-        named && matches!(arg.get_action(), ArgAction::Append)
-    };
-    command
-        .mut_args(|arg| match is_list(&arg) {
-            true => arg.value_delimiter(','),
-            false => arg,
-        })
-        .mut_subcommands(with_lists)
 }
 
 /// Measures what a private key costs, wherever it is kept.
@@ -82,11 +65,10 @@ pub struct Arguments {
     #[arg(long, global = true, value_name = "ARCHIVE")]
     pub archive: Option<PathBuf>,
 
-    /// With --version: also features, libraries, and where the files are that belong to keymark
+    /// Add to --version features, libraries, and where the files are that belong to keymark
     #[arg(long, requires = "version")]
     pub verbose: bool,
 
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -155,7 +137,7 @@ pub enum Command {
     Pkcs11Module,
     /// Print shell completions
     Completions {
-        /// For which shell
+        /// Shell
         shell: clap_complete::Shell,
     },
     /// Print the man page, or write one for each subcommand to a directory
@@ -167,7 +149,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether keymark has started itself for it, often many times a run.
+    /// Returns whether keymark starts this command itself, often many times a run.
     pub const fn is_errand(&self) -> bool {
         let errand = matches!(self, Self::Worker);
         #[cfg(feature = "tokens")]
@@ -179,7 +161,7 @@ impl Command {
 /// `keymark devices`
 #[derive(Debug, Args)]
 pub struct DevicesArguments {
-    /// One JSON object for each device and stack
+    /// Print one JSON object per device and stack
     #[arg(long)]
     pub json: bool,
 
@@ -187,7 +169,7 @@ pub struct DevicesArguments {
     #[arg(long, conflicts_with = "json")]
     pub long: bool,
 
-    /// The same, and twins in full
+    /// Show everything, and twins in full
     #[arg(long, conflicts_with = "json")]
     pub all: bool,
 }
@@ -195,19 +177,19 @@ pub struct DevicesArguments {
 /// Subcommands whose only choice is JSON.
 #[derive(Debug, Args)]
 pub struct JsonArguments {
-    /// One JSON object on each line
+    /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,
 }
 
-/// How a run is shown.
+/// Layout of a run.
 #[derive(Debug, Clone, Args)]
 pub struct ShownArguments {
     /// Show every table, every case with its interval, and every remark
     #[arg(long, help_heading = "Output")]
     pub long: bool,
-    /// What the columns of the first table are: device, stack, concurrency, a parameter, or several of them
-    #[arg(long, value_name = "AXIS", value_parser = axis, help_heading = "Output")]
+    /// Columns of the first table: device, stack, concurrency, a parameter, or several of them
+    #[arg(long, value_name = "AXIS", value_delimiter = ',', value_parser = axis, help_heading = "Output")]
     pub by: Option<Vec<Axis>>,
     /// Draw no picture below the answer (a pipe never gets one)
     #[arg(long, help_heading = "Output")]
@@ -217,16 +199,16 @@ pub struct ShownArguments {
 /// `keymark show`
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// Which run: last, last~1, an id or its beginning; or series: and one of these
+    /// Run: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
-    /// One JSON object for each case
+    /// Print one JSON object per case
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Also draw a picture: the one that fits the run, or a kind of 'keymark plot'
+    /// Draw a picture: the one that fits the run, or a kind of 'keymark plot'
     #[arg(
         long,
         value_name = "KIND",
@@ -238,7 +220,7 @@ pub struct ShowArguments {
         help_heading = "Output"
     )]
     pub plot: Option<Option<PictureKind>>,
-    /// How the run is shown
+    /// Layout of the run
     #[command(flatten)]
     pub shown: ShownArguments,
 }
@@ -249,7 +231,7 @@ pub struct ImportArguments {
     /// A CSV of published means, or the JSON of 'keymark export'
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// What is told of whose the run is
+    /// Identity that a team's archive is sent
     #[command(flatten)]
     pub identity: IdentityArguments,
 }
@@ -284,7 +266,7 @@ fn baseline(text: &str) -> Result<Baseline, String> {
     }
 }
 
-/// One of a few values, each with its word and what it means.
+/// Parses one of a few values by its word.
 fn one_of<T: Copy + Send + Sync + 'static>(
     known: impl IntoIterator<Item = (T, &'static str, &'static str)>,
 ) -> impl TypedValueParser<Value = T> {

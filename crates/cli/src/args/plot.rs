@@ -4,28 +4,28 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use keymark_report::archive::RunSelector;
+use keymark_records::archive::RunSelector;
+use keymark_records::exchange::Shipped;
 use keymark_report::charts::Theme;
-use keymark_report::exchange::Shipped;
 use keymark_report::pictures::PictureKind;
 
 /// `keymark plot`
 #[derive(Debug, Args)]
 pub struct PlotArguments {
-    /// Which runs, in one picture: last, last~1, an id or its beginning; or series: and one of these
+    /// Runs in one picture: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN", default_value = "last")]
     pub runs: Vec<RunSelector>,
 
-    /// Which picture [default: the one that fits the run]
+    /// Kind of picture [default: the one that fits the run]
     #[arg(long, value_name = "KIND", value_parser = kinds())]
     pub kind: Option<PictureKind>,
 
-    /// Only cases with all of these words in their name, such as 'rsa2048 gnupg'
+    /// Draw only cases with all of these words in their name, such as 'rsa2048 gnupg'
     #[arg(long, value_name = "WORDS")]
     pub case: Option<String>,
 
-    /// Also draw these published figures: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
+    /// Draw these published figures with the run's: lwn-2017, zeitgitter-2019, …
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
 
     /// Background
@@ -47,13 +47,11 @@ fn theme() -> impl TypedValueParser<Value = Theme> {
 /// A file of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PictureFile {
-    /// Where it is.
     pub path: PathBuf,
-    /// What it holds.
     pub format: PictureFormat,
 }
 
-/// What a file of a picture holds.
+/// Format of a picture's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureFormat {
     /// Lines and text.
@@ -68,7 +66,6 @@ pub(super) fn kinds() -> impl TypedValueParser<Value = PictureKind> {
     super::one_of(kinds.map(|kind| (*kind, kind.word(), kind.about())))
 }
 
-/// By its ending.
 pub(super) fn picture_file(text: &str) -> Result<PictureFile, String> {
     let path = PathBuf::from(text);
     let ending = path.extension().and_then(|ending| ending.to_str());

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use keymark_report::archive::RunSelector;
-use keymark_report::exchange::Shipped;
+use keymark_records::archive::RunSelector;
+use keymark_records::exchange::Shipped;
 use keymark_report::formats::FORMATS;
 use keymark_report::render::{Format, html};
 
@@ -14,7 +14,7 @@ use super::one_of;
 /// `keymark export`
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// Which run: last, last~1, an id or its beginning; or series: and one of these
+    /// Run: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
     /// Format
@@ -25,14 +25,14 @@ pub struct ExportArguments {
 /// `keymark report`
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// Which runs: last, last~1, an id or its beginning; the first is compared with each of the others
+    /// Runs: last, last~1, an id or its beginning; the first is compared with each of the others
     #[arg(value_name = "RUN", default_value = "last", num_args = 1..)]
     pub runs: Vec<RunSelector>,
     /// The file to write, or - for stdout [default: for HTML reports/RUN.html beside the archive, else stdout]
     #[arg(short, long, value_name = "FILE", value_parser = report_file)]
     pub output: Option<ReportFile>,
     /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
     /// Format [default: by the file's name, else html]
     #[arg(long, value_parser = reported())]
@@ -43,7 +43,7 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// What was asked for, or what the file's name says.
+    /// Returns the chosen format, or the one of the file's name.
     pub fn format(&self) -> &'static Format {
         let named = self.output.as_ref().and_then(|file| file.format);
         self.format.or(named).unwrap_or(&html::FORMAT)
@@ -53,9 +53,8 @@ impl ReportArguments {
 /// A file for a report.
 #[derive(Debug, Clone)]
 pub struct ReportFile {
-    /// Where it is.
     pub path: PathBuf,
-    /// By its ending, if it has one.
+    /// Format of the file name's ending.
     format: Option<&'static Format>,
 }
 
@@ -66,8 +65,10 @@ fn report_file(text: &str) -> Result<ReportFile, String> {
         return Ok(ReportFile { path, format: None });
     };
     let ending = ending.to_string_lossy().to_lowercase();
-    let mut known = FORMATS.iter();
-    match known.find(|format| format.endings.contains(&&*ending)) {
+    match FORMATS
+        .iter()
+        .find(|format| format.endings.contains(&&*ending))
+    {
         Some(format) => Ok(ReportFile {
             path,
             format: Some(format),
@@ -83,13 +84,12 @@ fn report_file(text: &str) -> Result<ReportFile, String> {
     }
 }
 
-/// What `keymark export` writes.
 fn exported() -> impl TypedValueParser<Value = &'static Format> {
     let all = FORMATS.iter().copied();
     one_of(all.map(|format| (format, format.word, format.about)))
 }
 
-/// What `keymark report` writes, as files of the form are called.
+/// Parses a format by the ending of its files.
 fn reported() -> impl TypedValueParser<Value = &'static Format> {
     let all = FORMATS.iter().copied();
     one_of(all.filter_map(|format| Some((format, *format.endings.last()?, format.about))))

@@ -27,29 +27,34 @@ pub enum ServiceCommand {
 pub struct ServiceBenchArguments {
     /// Which services: zeitgitterd (gpg signs tags of git), relic (signs programs), rfc3161 (sigstore's
     /// timestamp-authority)
-    #[arg(long, value_name = "LIST", value_parser = services::named, default_value = "zeitgitterd")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = services::named, default_value = "zeitgitterd")]
     pub service: Vec<StackName>,
 
     /// Where the private keys are: software (a file); for zeitgitterd and relic also virtual, twin:PROFILE, or a card; for
     /// relic a token behind PKCS#11, such as softhsm or twin:nitrokey-hsm
-    #[arg(long, value_name = "LIST", default_value = "software")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "software"
+    )]
     pub device: Vec<String>,
 
     /// Algorithms of the keys that sign
-    #[arg(long, value_name = "LIST", default_value = "rsa4096,nistp256")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "rsa4096,nistp256"
+    )]
     pub algorithm: Vec<Algorithm>,
 
     /// How many clients at once, each with one request at a time
-    #[arg(long, value_name = "LIST", value_parser = concurrency, default_value = "1,10", allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "1,10")]
     pub clients: Vec<NonZeroU32>,
 
     /// Open loop instead of clients: requests arrive at random at this rate, such as 5/s
-    #[arg(
-        long,
-        value_name = "RATE",
-        conflicts_with = "clients",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "RATE", conflicts_with = "clients")]
     pub rate: Option<Rate>,
 
     /// A parameter of a service with the values to try: agents=1,2,4 for zeitgitterd, which then has a gpg-agent with a
@@ -62,7 +67,7 @@ pub struct ServiceBenchArguments {
     pub remote: AuthorityArguments,
 
     /// How long each load lasts
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s", allow_hyphen_values = true, help_heading = "How long")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s", help_heading = "How long")]
     pub duration: Duration,
 
     /// How the run is made and shown
@@ -106,7 +111,7 @@ pub struct ServiceSuiteArguments {
     pub suite: ServiceSuite,
 
     /// How long each load lasts [default: 8s]
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How long")]
     pub duration: Option<Duration>,
 
     /// How the run is made and shown

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use keymark_report::archive::{Identity, RunSelector};
+use keymark_records::archive::{Identity, RunSelector};
 
 /// `keymark share`
 #[derive(Debug, Args)]
 pub struct ShareArguments {
-    /// Which run: last, last~1, an id or its beginning
+    /// Run: last, last~1, an id or its beginning
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
     /// The file to write; it must not exist
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Also remove this text, such as a name that only you know
+    /// Remove this text, such as a name that only you know
     #[arg(long, value_name = "TEXT")]
     pub remove: Vec<String>,
     /// Write without asking, for scripts
@@ -22,10 +22,10 @@ pub struct ShareArguments {
     pub yes: bool,
 }
 
-/// What a team's archive is told.
+/// Identity that a team's archive is sent.
 #[derive(Debug, Clone, Args)]
 pub struct IdentityArguments {
-    /// Also send a team's archive serial numbers, and names of machines and people; its owner and you can read them
+    /// Send a team's archive serial numbers, and names of machines and people; its owner and you can read them
     #[arg(long, help_heading = "Output")]
     identify: bool,
 }
@@ -34,7 +34,7 @@ impl IdentityArguments {
     /// Nothing, unless the user wants it.
     pub const fn wanted(&self) -> Identity {
         if self.identify {
-            Identity::Told
+            Identity::Kept
         } else {
             Identity::Hidden
         }
@@ -50,9 +50,9 @@ pub enum ArchiveCommand {
     Copy {
         /// A file, postgresql://… or service=…
         from: PathBuf,
-        /// The same; what is there already stays
+        /// Archive to copy to; existing runs stay
         to: PathBuf,
-        /// What is told of whose runs are
+        /// Identity that the archive is sent
         #[command(flatten)]
         identity: IdentityArguments,
     },
@@ -67,10 +67,7 @@ pub struct SiteArguments {
     /// Directory for the site: a new one, an empty one, or an earlier site
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Also make pages of devices for which only articles have figures
+    /// Add pages of devices with published figures only
     #[arg(long)]
     pub all_published: bool,
-    /// Title of the site
-    #[arg(long, value_name = "TEXT", default_value = "What a private key costs")]
-    pub title: String,
 }

@@ -18,7 +18,7 @@ use super::{CardArguments, concurrency, duration, one_of, path};
 pub enum TlsCommand {
     /// Measure servers under load
     Bench(Box<TlsBenchArguments>),
-    /// Check a configuration of Apache or nginx: can it offer ECDSA certificates at all?
+    /// Show which certificates and key exchanges a running server offers to old and modern clients
     Check(TlsCheckArguments),
     /// Print a working configuration for a key in a file or on a token, with a line on each trap
     Config(TlsConfigArguments),
@@ -40,7 +40,7 @@ pub struct TlsBenchArguments {
     pub remote: RemoteArguments,
 
     /// How long each load lasts
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s", allow_hyphen_values = true, help_heading = "How long")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s", help_heading = "How long")]
     pub duration: Duration,
 
     /// How servers are run and loaded, and what is printed
@@ -53,19 +53,34 @@ pub struct TlsBenchArguments {
 #[command(next_help_heading = "What to measure")]
 pub struct TlsSelectionArguments {
     /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy
-    #[arg(long, value_name = "LIST", value_parser = server, default_value = "nginx")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, default_value = "nginx")]
     pub server: Vec<StackName>,
 
     /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
-    #[arg(long, value_name = "LIST", default_value = "software")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "software"
+    )]
     pub device: Vec<String>,
 
     /// Algorithms of the certificates' keys
-    #[arg(long, value_name = "LIST", default_value = "rsa2048,nistp256")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "rsa2048,nistp256"
+    )]
     pub algorithm: Vec<Algorithm>,
 
     /// Key exchanges: rsa, dhe-1024 to dhe-4096, ecdhe-p256, ecdhe-p384, x25519, x25519mlkem768
-    #[arg(long, value_name = "LIST", default_value = "x25519")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "x25519"
+    )]
     pub kex: Vec<KeyExchange>,
 
     /// Version of TLS [default: 1.3, and 1.2 for rsa and dhe]
@@ -73,16 +88,16 @@ pub struct TlsSelectionArguments {
     pub tls: Option<TlsVersion>,
 
     /// How many users at once, each with one transaction at a time
-    #[arg(long, value_name = "LIST", value_parser = concurrency, default_value = "8", allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "8")]
     pub users: Vec<NonZeroU32>,
 
     /// Users pause before each transaction, for a random time up to this, as with siege [default: none, siege's
     /// benchmark mode]
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub delay: Option<Duration>,
 
     /// Open loop instead of users: transactions arrive at random at this rate, such as 50/s
-    #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"], allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"])]
     pub rate: Option<Rate>,
 
     /// Find the number of users with the best rate, by loads of a quarter of the duration, and measure that one
@@ -91,11 +106,11 @@ pub struct TlsSelectionArguments {
 
     /// With --saturate: also find the highest rate of arrivals at which 99 % of the transactions stay within
     /// this time
-    #[arg(long, value_name = "TIME", requires = "saturate", value_parser = duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", requires = "saturate", value_parser = duration)]
     pub p99: Option<Duration>,
 
     /// With --saturate: maximum number of users
-    #[arg(long, value_name = "N", requires = "saturate", value_parser = concurrency, default_value = "256", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", requires = "saturate", value_parser = concurrency, default_value = "256")]
     pub most_users: NonZeroU32,
 
     /// Size of the served file in bytes
@@ -134,7 +149,7 @@ pub struct RemoteArguments {
     pub i_own_this_server: bool,
 
     /// Users come one after the other within this time [default: all at once]
-    #[arg(long, value_name = "TIME", requires = "connect", conflicts_with = "rate", value_parser = duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", requires = "connect", conflicts_with = "rate", value_parser = duration)]
     pub ramp: Option<Duration>,
 
     /// Print each second of one load as a line of JSON, as soon as it is over, and save nothing: for programs that load a
@@ -165,16 +180,11 @@ pub struct TlsRunArguments {
     pub trace: bool,
 
     /// Processes of the server [default: 1]
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "1",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", default_value = "1")]
     pub server_processes: NonZeroU16,
 
     /// Threads of the client [default: 1]
-    #[arg(long, value_name = "N", value_parser = concurrency, default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = concurrency, default_value = "1")]
     pub client_threads: NonZeroU32,
 
     /// How the run is made and shown
@@ -223,16 +233,21 @@ pub struct TlsSuiteArguments {
 
     /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy [default: apache; for dual and with --plan complete
     /// apache and nginx]
-    #[arg(long, value_name = "LIST", value_parser = server, help_heading = "What to measure")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, help_heading = "What to measure")]
     pub server: Vec<StackName>,
 
     /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI [default: software; for
     /// hsm software, softhsm and twin:nitrokey-hsm; for cluster twin:nitrokey-hsm]
-    #[arg(long, value_name = "LIST", help_heading = "What to measure")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
     pub device: Vec<String>,
 
     /// How long each load lasts [default: 30s for hsm and cluster, else 8s]
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How long")]
     pub duration: Option<Duration>,
 
     /// How servers are run and loaded, and what is printed
@@ -243,9 +258,12 @@ pub struct TlsSuiteArguments {
 /// `keymark tls check`
 #[derive(Debug, Args)]
 pub struct TlsCheckArguments {
-    /// The configuration, with what it includes
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// The server; it gets some 25 handshakes and no requests
+    #[arg(value_name = "HOST:PORT")]
+    pub address: Address,
+    /// Its name in the handshake [default: the host]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub server_name: Option<String>,
 }
 
 /// `keymark tls config`
@@ -259,7 +277,12 @@ pub struct TlsConfigArguments {
     #[arg(long, value_name = "DEVICE", default_value = "software")]
     pub device: Vec<String>,
     /// What a key in a file is; two are an RSA and an ECDSA key, each with a certificate
-    #[arg(long, value_name = "LIST", default_value = "nistp256")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "nistp256"
+    )]
     pub algorithm: Vec<Algorithm>,
     /// The server's name
     #[arg(long, value_name = "NAME", default_value = "www.example.org")]

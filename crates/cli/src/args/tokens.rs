@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use keymark_bench::Algorithm;
-use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::MOST_LANES;
 use keymark_stores::user::TokenName;
 
 use super::PinArguments;
@@ -49,7 +48,7 @@ pub struct ServeArguments {
     pub pkcs11: Option<String>,
 
     /// Its keys [default: all that the device has, or rsa2048,nistp256]
-    #[arg(long, value_name = "LIST", requires = "pkcs11")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "pkcs11")]
     pub algorithm: Option<Vec<Algorithm>>,
 
     /// What other programs need as JSON: module, uri, pin, environment
@@ -65,14 +64,6 @@ pub struct ServeArguments {
     )]
     pub lanes: Option<u16>,
 
-    /// Which waiting caller an HSM's twin serves next [default: fair]
-    #[arg(long, value_name = "ORDER", requires = "pkcs11", value_parser = queue())]
-    pub queue: Option<Queue>,
-
-    /// What an HSM's twin does with a caller that ended while it waited [default: skipped]
-    #[arg(long, value_name = "WHAT", requires = "pkcs11", value_parser = left())]
-    pub left: Option<Left>,
-
     /// Folder for its keys, PINs and serial number; without it the keys end with the program
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
@@ -80,38 +71,6 @@ pub struct ServeArguments {
     /// Where vpcd listens [default: 127.0.0.1:35963]
     #[arg(long, value_name = "HOST:PORT")]
     pub address: Option<String>,
-}
-
-impl ServeArguments {
-    /// How the twin takes its callers, if something is said of it.
-    pub fn twin_settings(&self) -> Option<TwinSettings> {
-        let usual = TwinSettings::default();
-        let said = self.lanes.is_some() || self.queue.is_some() || self.left.is_some();
-        said.then(|| TwinSettings {
-            queue: self.queue.unwrap_or(usual.queue),
-            left: self.left.unwrap_or(usual.left),
-            lanes: self.lanes.unwrap_or(usual.lanes),
-            ..usual
-        })
-    }
-}
-
-fn queue() -> impl TypedValueParser<Value = Queue> {
-    super::one_of([
-        (Queue::Fair, "fair", "First come, first served"),
-        (
-            Queue::Unfair,
-            "unfair",
-            "Whoever finds it free, as with a lock",
-        ),
-    ])
-}
-
-fn left() -> impl TypedValueParser<Value = Left> {
-    super::one_of([
-        (Left::Skipped, "skipped", "Nothing: it serves the next one"),
-        (Left::Served, "served", "It still takes the device's time"),
-    ])
 }
 
 /// `keymark trace`

@@ -4,13 +4,13 @@ use std::process::Command;
 
 use itertools::Itertools;
 use jiff::Zoned;
-use keymark_advice::advise::{Purpose, Question};
+use keymark_advice::advise::{AdviceQuestion, Purpose};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
 use keymark_bench::{Environment, Operation, Profile, Record};
+use keymark_records::exchange::Shipped;
 use keymark_report::compare::machine_name;
-use keymark_report::exchange::Shipped;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;
 use serde_json::json;
@@ -44,10 +44,10 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     } else {
         output::document(&question.document(&figures));
     }
-    Ok(archive::told(&archive, Exit::Fine))
+    Ok(archive::report_unreadable(&archive, Exit::Fine))
 }
 
-fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
+fn question(arguments: &AdviseArguments) -> Result<AdviceQuestion, Failure> {
     let today = Zoned::now().date();
     let policies = if arguments.policy.is_empty() {
         Vec::new()
@@ -55,7 +55,7 @@ fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
         Policy::chosen(&arguments.policy).map_err(Failure::usage)?
     };
     let devices = devices(&arguments.device)?;
-    Ok(Question {
+    Ok(AdviceQuestion {
         purpose: arguments.purpose,
         today,
         until: arguments.until.unwrap_or(today),
@@ -99,7 +99,7 @@ fn devices(named: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// Every answer, and everything that is left out with what refuses it.
-fn print(question: &Question, figures: &Figures) {
+fn print(question: &AdviceQuestion, figures: &Figures) {
     let candidates = question.candidates(figures);
     for (rank, one) in question.answers(&candidates).iter().enumerate() {
         print_json(&json!({

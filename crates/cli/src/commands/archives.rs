@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_report::archive::{Archive, ArchiveError, Identity, RunSelector, Unsent};
+use keymark_records::archive::{Archive, ArchiveError, Identity, RunSelector, Unsent};
 use keymark_report::units;
 
 use super::Outcome;
-use crate::archive::{open_to_tell, told};
+use crate::archive::{open_with_identity, report_unreadable};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -38,7 +38,10 @@ pub(super) fn copy(from: &Path, to: &Path, identity: Identity) -> Outcome {
         let message = format!("there is no archive {}", from.display());
         return Err(Failure::usage(message));
     }
-    let (from, mut to) = (Archive::open_to_read(from)?, open_to_tell(to, identity)?);
+    let (from, mut to) = (
+        Archive::open_to_read(from)?,
+        open_with_identity(to, identity)?,
+    );
     let (mut number, mut exit) = (0, Exit::Fine);
     for run in from.runs()?.into_iter().rev() {
         let id = run.id.0.clone();
@@ -55,7 +58,7 @@ pub(super) fn copy(from: &Path, to: &Path, identity: Identity) -> Outcome {
             }
         }
     }
-    let exit = told(&from, exit);
+    let exit = report_unreadable(&from, exit);
     let (runs, path) = (units::counted(number, "run"), to.path().display());
     output::line(&format!("copied {runs} to {path}"));
     Ok(exit)

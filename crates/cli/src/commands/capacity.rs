@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
+use keymark_advice::capacity::{CapacityQuestion, CapacityRow, Plan, Service, Wanted};
 use keymark_bench::Operation;
+use keymark_records::exchange::Shipped;
 use keymark_report::charts::Theme;
-use keymark_report::exchange::Shipped;
 use keymark_report::pictures;
 use keymark_stats::{Demand, Distribution, PerSecond, Seconds};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::observers::print_json;
 use crate::{archive, documents, output};
 
 pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Outcome {
-    let question = Question {
+    let question = CapacityQuestion {
         service: service(arguments, archive)?,
         demand: demand(arguments),
         p99: arguments.p99.map(|limit| Seconds(limit.as_secs_f64())),
@@ -41,10 +41,8 @@ pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> O
 }
 
 fn demand(arguments: &CapacityArguments) -> Demand {
-    let operations = arguments
-        .operations
-        .map(|rate| PerSecond(rate.0 * arguments.peak));
-    let rate = arguments.rate.map(|rates| rates.0).or(operations);
+    let rate = arguments.rate;
+    let rate = rate.map(|rates| PerSecond(rates.0.0 * arguments.peak));
     let users = || Demand::Users {
         count: arguments.users.map_or(1, std::num::NonZeroU32::get),
         pause: Seconds(arguments.delay.unwrap_or_default().as_secs_f64()),
@@ -78,12 +76,12 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
             && case.is_alone()
     })?;
     // Figures are those of the others; that some are missing is said.
-    archive::told(&archive, Exit::Fine);
+    archive::report_unreadable(&archive, Exit::Fine);
     let published = documents::published::records(Shipped::of_times())?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }
 
-fn print(question: &Question, plan: &Plan) {
+fn print(question: &CapacityQuestion, plan: &Plan) {
     plan.0.iter().for_each(|row| print_json(&line(row)));
     let fewest = |spare: u32| -> BTreeMap<Distribution, Option<u32>> {
         let fewest = |way| (way, plan.fewest(way).map(|fewest| fewest + spare));
@@ -98,7 +96,7 @@ fn print(question: &Question, plan: &Plan) {
     }));
 }
 
-fn line(row: &Row) -> Value {
+fn line(row: &CapacityRow) -> Value {
     let found = row.response;
     json!({
         "distribution": row.distribution,

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use keymark_bench::{Record, RunId};
-use keymark_report::archive::{Archive, SideSelector};
+use keymark_records::archive::{Archive, SideSelector};
 use keymark_report::compare::{Comparison, Criteria, Noise, Side};
 use keymark_report::units::counted;
 use keymark_report::visible::excerpt;
@@ -32,18 +32,16 @@ fn compared(
     archive: &Archive,
     criteria: Criteria,
 ) -> Result<Comparison, Failure> {
-    let published = arguments.published.iter().copied();
-    let mut named: Vec<SideArgument> = arguments.sides.clone();
-    named.extend(published.map(SideArgument::Published));
     if let Some(Units::Machine) = arguments.by {
-        return of_machines(named, archive, criteria);
+        return of_machines(arguments.sides.clone(), archive, criteria);
     }
     let (pattern, baseline) = match &arguments.baseline {
         Some(BaselineArgument::Case(pattern)) => (Some(pattern), None),
         Some(BaselineArgument::Side(baseline)) => (None, Some(load(baseline, archive)?)),
         None => (None, None),
     };
-    let mut sides: Vec<Side> = named
+    let mut sides: Vec<Side> = arguments
+        .sides
         .iter()
         .map(|side| load(side, archive))
         .collect::<Result<_, _>>()?;
@@ -67,7 +65,8 @@ fn compared(
             "have no case in common".to_owned(),
         ),
     };
-    if comparison.pairs.is_empty() {
+    let all_missing = pattern.is_some() && !comparison.missing.is_empty();
+    if comparison.pairs.is_empty() && !all_missing {
         let names = sides.iter().map(|side| &side.name).format(" and ");
         let reason = format!("{names} {nothing}");
         return Err(Failure::nothing_usable(reason));
@@ -149,7 +148,7 @@ fn of_copies(only: &Side, criteria: Criteria) -> Result<Comparison, Failure> {
         )));
     }
     let comparison = Comparison::of_copies(only, criteria);
-    if comparison.pairs.is_empty() {
+    if comparison.pairs.is_empty() && comparison.missing.is_empty() {
         return Err(Failure::nothing_usable(format!(
             "run {} repeats no case; name two runs, give --baseline, or measure with --replicas 2",
             only.name
@@ -167,9 +166,7 @@ fn judge(comparison: &Comparison, limit: f64) -> Exit {
     }
     if !comparison.missing.is_empty() {
         let cases = counted(comparison.missing.len(), "case");
-        output::warning(&format!(
-            "{cases} undecided: the first side has a figure, another has none"
-        ));
+        output::warning(&format!("{cases} undecided: no figure to compare"));
     }
     if !judgement.undecided.is_empty() {
         let cases = counted(judgement.undecided.len(), "case");

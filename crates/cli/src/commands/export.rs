@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use keymark_report::archive::{Archive, RunSelector, SideSelector};
+use keymark_records::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::render::{Exported, FormatError};
 use keymark_stacks::registry;
 

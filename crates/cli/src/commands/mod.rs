@@ -11,7 +11,6 @@ mod devices;
 mod export;
 mod import;
 mod mcu;
-mod plot;
 mod profile;
 mod report;
 mod runs;
@@ -30,7 +29,7 @@ mod trace;
 use std::io::{self, IsTerminal as _};
 
 use keymark_bench::Error;
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_stacks::private_dir;
 
 use crate::archive;
@@ -38,7 +37,7 @@ use crate::args::{ArchiveCommand, Arguments, Command};
 use crate::exit::{Exit, Failure};
 
 /// What a command yields.
-type Outcome = Result<Exit, Failure>;
+pub(crate) type Outcome = Result<Exit, Failure>;
 
 /// Carries out the command.
 pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
@@ -51,7 +50,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Bench(own) => bench::run(own, arguments.archive.as_ref()),
         Command::Runs(own) => reading(arguments, |archive| runs::run(own, archive)),
         Command::Show(own) => reading(arguments, |archive| show::run(own, archive)),
-        Command::Plot(own) => reading(arguments, |archive| plot::run(own, archive)),
+        Command::Plot(own) => reading(arguments, |archive| show::plot(own, archive)),
         Command::Export(own) => reading(arguments, |archive| export::run(own, archive)),
         Command::Report(own) => reading(arguments, |archive| report::run(own, archive)),
         Command::Compare(own) => reading(arguments, |archive| compare::run(own, archive)),
@@ -83,7 +82,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// What keymark starts for itself, by a socket.
+/// Runs a command that keymark starts for itself, with a socket.
 fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
     if io::stdin().is_terminal() {
         let message = "'keymark bench' starts this itself";
@@ -96,10 +95,9 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
 /// Carries out what changes nothing in the archive.
 fn reading(arguments: &Arguments, run: impl FnOnce(&Archive) -> Outcome) -> Outcome {
     let archive = readable(arguments)?;
-    Ok(archive::told(&archive, run(&archive)?))
+    Ok(archive::report_unreadable(&archive, run(&archive)?))
 }
 
-/// For who changes nothing in it.
 fn readable(arguments: &Arguments) -> Result<Archive, Failure> {
     Ok(archive::open_to_read(arguments.archive.as_ref())?)
 }

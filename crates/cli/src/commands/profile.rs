@@ -1,7 +1,7 @@
 //! `keymark profile`
 
 use keymark_bench::Profile;
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 
 use super::Outcome;
 use crate::args::ProfileArguments;

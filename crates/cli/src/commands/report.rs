@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use keymark_bench::Record;
-use keymark_report::archive::{Archive, RunSelector};
+use keymark_records::archive::{Archive, RunSelector};
 use keymark_report::render::html;
 
 use super::Outcome;
@@ -12,7 +12,6 @@ use crate::documents::{published, report};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// What stands for stdout.
 const STDOUT: &str = "-";
 
 pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
@@ -53,7 +52,7 @@ fn load(runs: &[RunSelector], archive: &Archive) -> Result<Vec<Record>, Failure>
     Ok(records)
 }
 
-/// As it is: a file that is redirected to is the same as one that is named.
+/// Writes the bytes unchanged, as to a named file.
 fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,7 +1,7 @@
 //! `keymark runs`
 
 use itertools::Itertools;
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_report::visible::visible;
 use serde_json::json;
 

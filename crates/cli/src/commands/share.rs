@@ -2,9 +2,9 @@
 
 use std::io::ErrorKind;
 
-use keymark_report::archive::Archive;
-use keymark_report::exchange::json;
-use keymark_report::exchange::share::{Personal, Shared, share};
+use keymark_records::archive::Archive;
+use keymark_records::exchange::json;
+use keymark_records::exchange::share::{Personal, Shared, share};
 
 use super::Outcome;
 use crate::args::ShareArguments;
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// What is removed, and what of machine and devices stays.
+/// Lists the removed texts, and the remaining ones about machine and devices.
 fn show(shared: &Shared) {
     output::heading("removed");
     if shared.removed.is_empty() {

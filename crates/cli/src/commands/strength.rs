@@ -2,7 +2,7 @@
 
 use jiff::Zoned;
 use keymark_advice::policy::Policy;
-use keymark_advice::strength::{self, Question};
+use keymark_advice::strength::{self, StrengthQuestion};
 
 use super::Outcome;
 use crate::args::StrengthArguments;
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
             "no common key is permitted on {date} by all of these policies; name keys to see what they say"
         )));
     }
-    let question = Question {
+    let question = StrengthQuestion {
         keys,
         level: arguments.level,
         date,

@@ -4,7 +4,7 @@ use itertools::Itertools;
 use keymark_bench::store::Capability;
 use keymark_bench::{Assumed, Operation, StoreIdentity, StoreKind};
 
-/// Operations of a twin, in the order of a card's slots.
+/// Operations of twins, in the order of a card's slots.
 const OF_TWINS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
 
 /// An operation of a twin, and the algorithms that it has for it; those of assumed times stand last.
@@ -34,7 +34,6 @@ pub(crate) fn of_twin(
     by_operation.to_vec()
 }
 
-/// Names of the algorithms; none without one.
 fn names(capabilities: &[Capability]) -> Option<String> {
     let names = capabilities
         .iter()
@@ -43,7 +42,7 @@ fn names(capabilities: &[Capability]) -> Option<String> {
     Some(names).filter(|names| !names.is_empty())
 }
 
-/// Returns the limits of a twin.
+/// Lists the operations of a twin, which refuses all others.
 #[cfg(feature = "tokens")]
 pub(crate) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> Option<String> {
     if identity.provenance != keymark_bench::case::Provenance::Twin {

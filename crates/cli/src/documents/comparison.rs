@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use keymark_bench::{Record, RunState};
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::observers::print_json;
 use crate::output;
 
-/// Returns the spread of runs on this machine, if sides need it.
+/// Returns the archive's differences between runs, if sides have too few runs.
 pub(crate) fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
     let few = sides
         .iter()
@@ -60,10 +60,16 @@ pub(crate) fn print(comparison: &Comparison, means: &[GeometricMean], json: bool
     }
 }
 
-/// Prints an object for each pair and each geometric mean.
+/// Prints an object per pair, per case without a figure, and per geometric mean.
 fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
     for pair in &comparison.pairs {
         print_json(&flat(comparison, pair));
+    }
+    for missing in &comparison.missing {
+        print_json(&json!({
+            "missing_case": missing.case.to_string(),
+            "run": comparison.sides.get(missing.side).map(|side| &side.name),
+        }));
     }
     for mean in means {
         print_json(&json!({
@@ -80,8 +86,11 @@ fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
 }
 
 fn flat(comparison: &Comparison, pair: &Pair) -> serde_json::Value {
-    let differences = comparison.differences.iter();
-    let differences: Vec<String> = differences.map(Difference::to_string).collect();
+    let differences: Vec<String> = comparison
+        .differences
+        .iter()
+        .map(Difference::to_string)
+        .collect();
     json!({
         "case": pair.old.to_string(),
         "second_case": pair.new.to_string(),

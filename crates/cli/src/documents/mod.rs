@@ -1,4 +1,4 @@
-//! Documents, pictures, comparisons and reports of records, for all commands.
+//! Output about records that several commands share: documents, pictures, comparisons, reports.
 
 pub(crate) mod abilities;
 pub(crate) mod comparison;
@@ -66,7 +66,7 @@ pub(crate) fn print_answers(record: &Record) {
     print_json(&json!({ "answers": answers(&analysis(record), record) }));
 }
 
-/// Checks that the stacks of a record from elsewhere know its cases.
+/// Checks the parameters of a foreign record's cases.
 pub(crate) fn check(record: &Record) -> Result<(), String> {
     record.plan.cases.iter().try_for_each(|case| {
         registry::check(case)
@@ -74,7 +74,6 @@ pub(crate) fn check(record: &Record) -> Result<(), String> {
     })
 }
 
-/// Returns the message about an imported record.
 pub(crate) fn imported(record: &Record) -> String {
     let cases = counted(record.cases.len(), "case");
     format!("imported {} with {cases}", excerpt(&record.id.0))

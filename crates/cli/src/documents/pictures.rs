@@ -20,12 +20,12 @@ use crate::{file, output};
 /// Columns of a picture where nobody says how wide the terminal is.
 const COLUMNS: usize = 100;
 
-/// Columns below which a picture says less than its table.
+/// Fewest columns of a picture on a terminal.
 const ENOUGH: usize = 72;
 /// More lines than these leave a screen no room for anything else.
 const LINES: usize = 30;
 
-/// Draws the pictures of that kind, or of the one that shows what the answer is about.
+/// Draws the pictures of that kind, or of the kind that fits the answer.
 pub(crate) fn charts(
     records: &mut [Record],
     wanted: Option<PictureKind>,
@@ -121,7 +121,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}.{ending}"))
 }
 
-/// Prints pictures on the terminal.
+/// Draws pictures on the terminal.
 pub(crate) fn print(records: &mut [Record], kind: Option<PictureKind>) -> Result<(), Failure> {
     let columns = match output::room() {
         Width::Columns(columns) => usize::from(columns),
@@ -134,13 +134,12 @@ pub(crate) fn print(records: &mut [Record], kind: Option<PictureKind>) -> Result
     Ok(())
 }
 
-/// Returns the picture below a run's answer, on a terminal with room for it.
+/// Returns the picture below a run's answer, if a wide enough terminal shows it.
 pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
     let drawn = small(|| analysis.picture(record))?;
     (drawn.lines().count() <= LINES).then_some(drawn)
 }
 
-/// Draws on a terminal that somebody looks at.
 fn small(chart: impl FnOnce() -> Option<Chart>) -> Option<String> {
     let columns = output::looked_at().filter(|columns| *columns >= ENOUGH)?;
     let signs = signs(|name| std::env::var(name).ok());

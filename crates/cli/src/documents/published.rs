@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use keymark_bench::{DeviceName, Profile, ProfileStore, Provenance, Record, StackName};
+use keymark_records::exchange::Shipped;
 use keymark_report::analysis::PublishedFigure;
-use keymark_report::exchange::Shipped;
+use keymark_report::report::published_section;
 use keymark_report::{Document, Section};
 use keymark_stats::Seconds;
 
 use crate::exit::Failure;
 use crate::output;
 
-/// Returns keymark's own figures as records; loads and ratios are none.
+/// Returns shipped figures as records, without loads and ratios.
 pub(crate) fn records<'s>(
     shipped: impl IntoIterator<Item = &'s Shipped>,
 ) -> Result<Vec<Record>, Failure> {
@@ -24,14 +25,17 @@ pub(crate) fn records<'s>(
 
 /// Published loads and ratios, as they stand in their tables.
 pub(crate) fn print_tables(shipped: &[Shipped]) {
-    let sections = shipped.iter().filter_map(|shipped| shipped.section());
-    let sections: Vec<Section> = sections.collect();
+    let sections: Vec<Section> = shipped
+        .iter()
+        .copied()
+        .filter_map(published_section)
+        .collect();
     if !sections.is_empty() {
         output::document(&Document::of(sections));
     }
 }
 
-/// Returns the figures of a run's twins; they are of gpg processes.
+/// Returns the published figures of a run's twins, which are of gpg processes.
 pub(crate) fn figures(record: &Record) -> Vec<PublishedFigure> {
     let twins: BTreeSet<&DeviceName> = record
         .cases

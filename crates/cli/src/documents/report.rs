@@ -6,8 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::{Record, RunId};
+use keymark_records::archive::{Archive, RunSelector};
 use keymark_report::Document;
-use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::render::html::MARK;
 use keymark_report::render::{Exported, Format, FormatError, html};
 use keymark_report::report::{Part, report};
@@ -21,7 +21,7 @@ use crate::{file, rerun};
 /// The directory of reports beside the archive.
 const REPORTS: &str = "reports";
 
-/// Octets of a page that hold its mark.
+/// Bytes at a page's beginning that hold its mark.
 const BEGINNING: u64 = 512;
 
 /// The report of a run that has just been saved, beside its archive.
@@ -113,7 +113,7 @@ pub(crate) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure>
     Ok(file::replace(path, text.as_bytes()).map_err(failed)?)
 }
 
-/// Tells if a file there is no page of keymark's.
+/// Returns whether the path is a file without keymark's mark.
 fn is_foreign(path: &Path) -> std::io::Result<bool> {
     let mut beginning = Vec::new();
     // A pipe or a device has nothing that could be lost, and reading may never end.

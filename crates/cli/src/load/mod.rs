@@ -1,30 +1,33 @@
-//! The frame of runs that load servers and services: devices, plan, whom one may load, who watches, what is saved.
+//! Frame of runs that load servers and services: devices, plan, servers that may be loaded, observers, saving.
 
 mod view;
 
-use std::fmt::Display;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use keymark_bench::runner::Observer;
+use keymark_bench::runner::Runner;
 use keymark_bench::{
-    Case, Clock, Load, Pacing, Rate, Record, RunState, Settings, StopRule, Worker,
+    Case, Load, MonotonicClock, Pacing, Plan, Rate, Record, RunState, Settings, StopRule,
+    StoreIdentity, Worker, reference,
 };
+use keymark_load::LoadSettings;
 use keymark_report::units;
 use keymark_stacks::inventory::Inventory;
-use keymark_stacks::tls::{self, Address, Client, Measuring, Remote, Timeouts, Watch};
+use keymark_stacks::loads::{Client, LoadFamily, Watch};
+use keymark_stacks::tls::{self, Address, Keys, Remote};
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
 
 use self::view::View;
 use crate::args::RunArguments;
+use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::frame::{self, Frame};
-use crate::output;
+use crate::{output, signals};
 
 /// About what starting and draining a server takes.
 const AROUND: Duration = Duration::from_millis(500);
@@ -59,7 +62,7 @@ pub(crate) fn loads(
     }
 }
 
-/// Where a server is that runs already. A load on somebody else's is an attack.
+/// Returns the addresses of a running server, if it may be loaded: a load on somebody else's server is an attack.
 pub(crate) fn own(address: &Address, confirmed: bool) -> Result<Vec<SocketAddr>, Failure> {
     let addresses = address.resolve().map_err(Failure::nothing_usable)?;
     if confirmed || Remote::is_loopback(&addresses) {
@@ -84,22 +87,12 @@ pub(crate) fn long_enough(duration: Duration) -> Result<(), Failure> {
     )))
 }
 
-pub(crate) fn settings(duration: Duration, arguments: &RunArguments) -> Settings {
-    Settings {
-        stop: StopRule::For(duration),
-        time_limit: None,
-        warmup: 0,
-        seed: arguments.seed(),
-        ..Settings::default()
-    }
-}
-
-pub(crate) fn dry_run(cases: &[Case], duration: Duration) {
+fn dry_run(cases: &[Case], duration: Duration) {
     frame::print_cases(cases);
     let mut all = Duration::ZERO;
     for case in cases {
-        let searching = match case.parameters.get(tls::SEARCH.name) {
-            Some(_) => Measuring::step(duration) * SEARCH,
+        let searching = match case.parameters.get(tls::MOST_USERS.name) {
+            Some(_) => tls::search_step(duration) * SEARCH,
             None => Duration::ZERO,
         };
         all += searching + duration + AROUND;
@@ -108,7 +101,7 @@ pub(crate) fn dry_run(cases: &[Case], duration: Duration) {
     output::line(&format!("about {all}, including starting the servers"));
 }
 
-/// How devices are opened for a run.
+/// Opening of devices for a run.
 pub(crate) fn opening(record: &Record) -> Run {
     let mut opening = Run::new(record.plan.settings.seed);
     let journals = Journals::of_user().ok();
@@ -116,48 +109,105 @@ pub(crate) fn opening(record: &Record) -> Run {
     opening
 }
 
-/// A client of services: it gives up after ten seconds.
-pub(crate) fn client<'a>(
-    duration: Duration,
-    clock: &'a dyn Clock,
-    interrupt: &'a AtomicBool,
-) -> Client<'a> {
-    const PATIENCE: Duration = Duration::from_secs(10);
-    Client {
-        settings: keymark_load::Settings {
-            timeouts: Timeouts {
-                connect: PATIENCE,
-                handshake: PATIENCE,
-                whole: PATIENCE,
-            },
-            ..keymark_load::Settings::new(Load::single(), duration)
-        },
-        clock,
-        interrupt,
-    }
+/// Keys of all devices of an inventory.
+pub(crate) fn keys(inventory: &Inventory, opening: &Run) -> Result<Vec<Keys>, Failure> {
+    inventory
+        .devices
+        .iter()
+        .map(|found| Keys::of(found.device.as_ref(), opening).map_err(Failure::nothing_usable))
+        .collect()
 }
 
-/// Measures the cases of a record, saves and shows them. `run` fills in the cases, and returns what it could not undo.
-pub(crate) fn measured<E: Display>(
-    record: Record,
-    interrupt: &AtomicBool,
-    (arguments, archive): (&RunArguments, Option<&PathBuf>),
-    run: impl FnOnce(&mut Record, &mut dyn Observer, &mut dyn Watch) -> Vec<E>,
-) -> Exit {
-    let frame = Frame {
-        archive,
-        arguments,
-        report: false,
-    };
-    frame.run(record, interrupt, |record, observers| {
-        let mut view = View::new(record.cases.len());
-        let kept = run(record, observers, &mut view);
-        view.finish();
-        record.state = if interrupt.load(Ordering::Relaxed) {
-            RunState::Interrupted
-        } else {
-            RunState::Finished
+/// Run over servers or services, from its cases to its tables.
+pub(crate) struct LoadRun<'a> {
+    /// Cases of other stacks, which are measured first.
+    pub(crate) beside: Vec<Case>,
+    /// Cases of the servers or services.
+    pub(crate) cases: Vec<Case>,
+    pub(crate) inventory: &'a Inventory,
+    /// Device outside the inventory.
+    pub(crate) elsewhere: Option<StoreIdentity>,
+    /// Versions of the installed programs.
+    pub(crate) versions: Vec<(String, String)>,
+    /// Settings of the client, with the duration of a load.
+    pub(crate) client: LoadSettings,
+    pub(crate) arguments: &'a RunArguments,
+}
+
+impl LoadRun<'_> {
+    pub(crate) fn plan(&self) -> Plan {
+        Plan {
+            cases: [&self.beside[..], &self.cases].concat(),
+            settings: Settings {
+                stop: StopRule::For(self.client.duration),
+                time_limit: None,
+                warmup: 0,
+                seed: self.arguments.seed(),
+                ..Settings::default()
+            },
+        }
+    }
+
+    /// Measures the cases, saves and shows them. `family` makes the servers' keys ready; a dry run needs none.
+    pub(crate) fn run<'f>(
+        self,
+        archive: Option<&PathBuf>,
+        family: impl FnOnce(&Record) -> Result<Box<dyn LoadFamily + 'f>, Failure>,
+    ) -> Outcome {
+        let plan = self.plan();
+        if self.arguments.dry_run {
+            dry_run(&plan.cases, self.client.duration);
+            return Ok(Exit::Fine);
+        }
+        let (interrupt, _) = signals::listen()?;
+        let identities = self
+            .inventory
+            .devices
+            .iter()
+            .map(|found| found.identity.clone());
+        let mut record = frame::record(plan, identities.chain(self.elsewhere).collect());
+        record.environment.versions.extend(self.versions);
+        let family = family(&record)?;
+        let first = Plan {
+            cases: self.beside,
+            settings: record.plan.settings.clone(),
         };
-        kept
-    })
+        let stacks = self.inventory.open(&first, &opening(&record));
+        let mut stacks = stacks.map_err(Failure::nothing_usable)?;
+        let clock = MonotonicClock::new();
+        let client = Client {
+            settings: self.client,
+            clock: &clock,
+            interrupt: &interrupt,
+        };
+        let frame = Frame {
+            archive,
+            arguments: self.arguments,
+            report: false,
+        };
+        Ok(frame.run(record, &interrupt, |record, observers| {
+            if !first.cases.is_empty() {
+                let runner = Runner {
+                    reference: reference::calculate,
+                    clock: &clock,
+                    interrupt: &interrupt,
+                };
+                let measured = runner.run(&first, &stacks.by_name(), observers);
+                record.harness = Some(measured.harness);
+                record.cases.splice(..first.cases.len(), measured.cases);
+            }
+            let mut kept = stacks.end();
+            let mut view = View::new(record.cases.len());
+            let seen_by = (observers, &mut view as &mut dyn Watch);
+            client.run(&*family, &record.plan, &mut record.cases, seen_by);
+            view.finish();
+            record.state = if interrupt.load(Ordering::Relaxed) {
+                RunState::Interrupted
+            } else {
+                RunState::Finished
+            };
+            kept.extend(family.restore());
+            kept
+        }))
+    }
 }

@@ -2,9 +2,9 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keymark_bench::Case;
-use keymark_load::Progress;
+use keymark_load::LoadProgress;
 use keymark_report::{units, visible};
-use keymark_stacks::tls::Watch;
+use keymark_stacks::loads::Watch;
 use keymark_stores::user::terminal;
 
 use crate::view::{REDRAWS, stop_for_messages};
@@ -40,7 +40,7 @@ impl View {
 }
 
 impl Watch for View {
-    fn progress(&mut self, case: &Case, progress: &Progress) {
+    fn progress(&mut self, case: &Case, progress: &LoadProgress) {
         let name = case.to_string();
         if self.last.as_ref() != Some(&name) {
             self.number += 1;

@@ -2,12 +2,11 @@
 
 use std::fs;
 
-use keymark_report::archive::{Archive, Unsent};
-use keymark_report::exchange;
+use keymark_records::archive::{Archive, Unsent};
+use keymark_records::exchange;
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, SHORT, ended, text};
+use keymark_testkit::place::{Place, SHORT};
 use rusqlite::Connection;
-use serde_json::Value;
 
 use crate::KEYMARK;
 
@@ -15,8 +14,7 @@ use crate::KEYMARK;
 fn with_runs(names: &[&str]) -> Place {
     let made = Place::new(KEYMARK);
     made.stdout(SHORT);
-    let mut record: Value =
-        serde_json::from_str(&made.stdout("export last --format json")).unwrap();
+    let mut record = made.record();
     let place = Place::new(KEYMARK);
     for name in names {
         record["id"] = (*name).into();
@@ -26,10 +24,8 @@ fn with_runs(names: &[&str]) -> Place {
 }
 
 fn said(place: &Place, arguments: &str, status: i32) -> (String, String) {
-    let output = place.output(arguments);
-    let said = (text(&output.stdout), text(&output.stderr));
-    ended(output, status);
-    said
+    let ended = place.ends(arguments, status);
+    (ended.stdout, ended.stderr)
 }
 
 #[test]

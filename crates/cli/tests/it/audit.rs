@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use keymark_testkit::place::{Place, ended, objects, said, text};
+use keymark_testkit::place::{Ends, Place, Transcript};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
@@ -14,18 +14,22 @@ fn shell(place: &Place, script: &str) {
     command
         .args(["-euc", script])
         .current_dir(place.directory());
-    command.env("GNUPGHOME", place.path("gnupg"));
-    ended(command.output().unwrap(), 0);
+    command.env("GNUPGHOME", place.path("gnupg")).ends(0);
 }
 
 /// The keys that are found there, by what they are and whose.
 fn keys(place: &Place, target: &str, status: i32) -> Vec<Value> {
-    let mut keymark = place.keymark("audit --json");
-    let output = keymark.arg(target).current_dir(place.directory());
-    objects(&text(&ended(output.output().unwrap(), status).stdout))
-        .into_iter()
-        .filter(|line| line.get("within").is_some())
-        .collect()
+    let mut found = audited(place, "--json", target, status).rows();
+    found.retain(|line| line.get("within").is_some());
+    found
+}
+
+fn audited(place: &Place, options: &str, target: &str, status: i32) -> Transcript {
+    let mut keymark = place.keymark(&format!("audit {options}"));
+    keymark
+        .arg(target)
+        .current_dir(place.directory())
+        .ends(status)
 }
 
 fn findings(key: &Value) -> Vec<&str> {
@@ -33,40 +37,6 @@ fn findings(key: &Value) -> Vec<&str> {
     findings
         .map(|finding| finding["finding"].as_str().unwrap())
         .collect()
-}
-
-#[test]
-fn keyrings_of_gnupg_are_read_in_each_form() {
-    let place = Place::new(KEYMARK);
-    shell(
-        &place,
-        "mkdir -m 700 gnupg keys
-         new() { gpg --batch -q --passphrase '' \"$@\"; }
-         new --quick-gen-key 'Ed <ed@example.org>' ed25519 default never
-         new --faked-system-time 20200101T000000 --cert-digest-algo SHA1 \
-             --quick-gen-key 'Old <old@example.org>' rsa1024 default 1y
-         gpg --batch -q --export > keys/ring.gpg
-         gpg --batch -q --export --armor > keys/ring.asc
-         gpg --batch -q --export-secret-keys --armor ed@example.org > keys/secret.asc
-         cp gnupg/pubring.kbx keys
-         gpgconf --kill all",
-    );
-    let found = keys(&place, "keys", 1);
-    assert_eq!(found.len(), 2, "{found:?}");
-    let [ed, old] = &found[..] else {
-        unreachable!()
-    };
-    assert_eq!(
-        (&ed["algorithm"], &ed["owner"]),
-        (&"ed25519".into(), &"Ed <ed@example.org>".into())
-    );
-    assert_eq!(ed["also"].as_array().unwrap().len(), 3);
-    assert_eq!(findings(ed), [""; 0]);
-    assert_eq!(old["expires"], "2020-12-31");
-    assert_eq!(
-        findings(old),
-        ["short", "policy", "sha1-signature", "expired"]
-    );
 }
 
 #[test]
@@ -91,82 +61,24 @@ fn certificates_keys_and_hosts_are_read_and_damaged_files_named() {
         .iter()
         .map(|key| (key["algorithm"].as_str().unwrap(), findings(key)))
         .collect();
-    assert!(
-        told.contains(&("rsa1024", vec!["short", "policy"])),
-        "{told:?}"
-    );
-    assert!(
-        told.contains(&("rsa2048", vec!["small-exponent"])),
-        "{told:?}"
-    );
-    assert!(told.contains(&("rsa3072", Vec::new())), "{told:?}");
+    for expected in [
+        ("rsa1024", vec!["short", "policy"]),
+        ("rsa2048", vec!["small-exponent"]),
+        ("rsa3072", Vec::new()),
+    ] {
+        assert!(told.contains(&expected), "{expected:?}: {told:?}");
+    }
     // The same certificate in three files, and its private key.
     let web = found.iter().find(|key| key["algorithm"] == "rsa1024");
     assert_eq!(web.unwrap()["also"].as_array().unwrap().len(), 4);
 
     let mut keymark = place.keymark("audit --until 2035");
-    let keymark = keymark.arg(&target).env("COLUMNS", "80");
-    let output = ended(keymark.output().unwrap(), 5);
-    let shown = text(&output.stdout);
-    assert_says(
-        &shown,
-        [
-            "are weak or not allowed until 2035-12-31",
-            "CN=www.example.org",
-            "What to do",
-            "1 not read: ",
-            "the block 'CERTIFICATE' has",
-        ],
-    );
-    assert!(
-        shown.lines().all(|line| line.chars().count() <= 80),
-        "{shown}"
-    );
-    assert_says(&said(&output), ["openssl-blacklist"]);
-    assert_silent(&shown, ["BEGIN", "PRIVATE"]);
-}
-
-#[test]
-fn other_programs_read_what_was_found() {
-    let place = Place::new(KEYMARK);
-    shell(
-        &place,
-        "ssh-keygen -q -t rsa -b 1024 -N '' -C 'a\"<b>' -f id; ssh-keygen -q -t ed25519 -N '' -f id2",
-    );
-    let written = |form: &str| {
-        let mut keymark = place.keymark(&format!("audit {form} id.pub id2.pub"));
-        let output = keymark.current_dir(place.directory()).output().unwrap();
-        text(&ended(output, 1).stdout)
-    };
-    let sarif: Value = serde_json::from_str(&written("--sarif")).unwrap();
-    let result = &sarif["runs"][0]["results"][0];
-    assert_eq!(
-        (&result["ruleId"], &result["level"]),
-        (&"short".into(), &"error".into())
-    );
-    let junit = written("--junit");
-    assert_says(
-        &junit,
-        ["tests=\"2\" failures=\"1\"", "&quot;&lt;b&gt;", "112 bits"],
-    );
-}
-
-#[test]
-fn a_hostile_name_moves_no_cursor() {
-    let place = Place::new(KEYMARK);
-    shell(&place, "ssh-keygen -q -t rsa -b 1024 -N '' -C x -f id");
-    let key = fs::read_to_string(place.path("id.pub")).unwrap();
-    fs::write(
-        place.path("id.pub"),
-        key.trim_end().to_owned() + "\u{1b}[2J\u{202e}",
-    )
-    .unwrap();
-    for form in ["", "--json", "--sarif", "--junit", "--long"] {
-        let mut keymark = place.keymark(&format!("audit {form} id.pub"));
-        let output = keymark.current_dir(place.directory()).output().unwrap();
-        let shown = text(&ended(output, 1).stdout);
-        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{form}: {shown}");
-    }
+    let ended = keymark.arg(&target).env("COLUMNS", "80").ends(5);
+    let shown = &ended.stdout;
+    assert_says(shown, ["2035-12-31", "CN=www.example.org", "1 not read"]);
+    let wide = shown.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None, "{shown}");
+    assert_silent(shown, ["BEGIN", "PRIVATE"]);
 }
 
 /// A name is anybody's who can put a file there: one with lines in it is one line.
@@ -179,21 +91,21 @@ fn a_hostile_file_name_forges_no_line() {
         "mkdir keys; ssh-keygen -q -t rsa -b 1024 -N '' -C 'me\n::error::y' -f id",
     );
     let key = fs::read_to_string(place.path("id.pub")).unwrap();
+    let key = format!("{}\u{1b}[2J\u{202e}", key.trim_end());
     for (name, text) in [(name, &*key), ("y\n::error::cut.pem", "none")] {
         fs::write(place.path("keys").join(name), text).unwrap();
     }
     for form in ["", "--json", "--sarif", "--junit", "--long"] {
-        let mut keymark = place.keymark(&format!("audit {form} keys"));
-        let output = keymark.current_dir(place.directory()).output().unwrap();
-        let output = ended(output, 5);
-        for shown in [text(&output.stdout), said(&output)] {
+        let ended = audited(&place, form, "keys", 5);
+        for shown in [&ended.stdout, &ended.stderr] {
             let forged = shown.lines().find(|line| line.starts_with("::error"));
             assert_eq!(forged, None, "{form}");
+            assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{form}: {shown}");
         }
     }
 }
 
-/// One that keeps gpg's output open, or prints without end: it ends with gpg, and the database is named as not read.
+/// A child of gpg keeps its output open, or prints without end: it ends with gpg, and the database is named as not read.
 #[test]
 fn what_gpg_leaves_behind_ends_with_it() {
     let place = Place::new(KEYMARK);
@@ -208,13 +120,9 @@ fn what_gpg_leaves_behind_ends_with_it() {
     ] {
         fs::write(place.path("bin/gpg"), format!("#!/bin/sh\n{script}\n")).unwrap();
         shell(&place, "chmod 755 bin/gpg");
-        let mut keymark = place.keymark("audit --json");
-        let output = keymark
-            .arg("home")
-            .env("PATH", &path)
-            .current_dir(place.directory());
-        let found = objects(&text(&ended(output.output().unwrap(), 4).stdout));
-        assert_says(&found[0]["not_read"].to_string(), ["pubring.db"]);
+        let mut keymark = place.keymark("audit --json home");
+        keymark.env("PATH", &path).current_dir(place.directory());
+        assert_says(&keymark.ends(4).rows()[0]["not_read"], ["pubring.db"]);
         place.assert_gone();
     }
 }
@@ -222,19 +130,16 @@ fn what_gpg_leaves_behind_ends_with_it() {
 #[test]
 fn what_is_no_target_is_refused() {
     let place = Place::new(KEYMARK);
-    for (target, status, words) in [
-        ("nowhere.pem", 2, "neither a file or directory"),
-        ("192.0.2.7:443", 2, "--i-own-this-server"),
-        ("localhost:1", 3, "is a TLS server running"),
-        ("--policy nobody", 2, "unknown policy"),
-    ] {
-        let message = place.refused(&format!("audit {target}"), status);
-        assert_says(&message, [words]);
-    }
     fs::write(place.path("notes"), "nothing").unwrap();
-    let mut keymark = place.keymark("audit");
-    let output = keymark.arg(place.path("notes")).output().unwrap();
-    assert_says(&said(&ended(output, 3)), ["no public key was found"]);
+    for (target, status) in [
+        ("nowhere.pem", 2),
+        ("192.0.2.7:443", 2),
+        ("localhost:1", 3),
+        ("notes", 3),
+    ] {
+        assert_says(&audited(&place, "", target, status).said(), [target]);
+    }
+    place.refused("audit --policy nobody", 2);
 }
 
 /// Statuses 0, 3, 4; 1 and 5 are above.
@@ -253,9 +158,7 @@ fn what_was_not_read_has_a_status_of_its_own() {
         ("none", 3, ["dh.pem", "DH PARAMETERS"]),
         ("cut", 4, ["cut/other", "give its public key"]),
     ] {
-        let mut keymark = place.keymark("audit --json");
-        let output = keymark.arg(target).current_dir(place.directory());
-        let lines = objects(&text(&ended(output.output().unwrap(), status).stdout));
+        let lines = audited(&place, "--json", target, status).rows();
         let last = lines.last().unwrap();
         assert_eq!(last["keys"], lines.len() - 1, "{last}");
         assert_says(&last.to_string(), named);
@@ -277,22 +180,14 @@ fn the_keys_of_keyboxd_are_exported_by_gpg_from_a_copy() {
          chmod 755 bin/gpg; chmod 500 home/public-keys.d"#,
     );
     let path = format!("{}:/usr/bin:/bin", place.path("bin").display());
-    let mut keymark = place.keymark("audit --json");
-    let output = keymark
-        .arg("home")
-        .env("PATH", path)
-        .current_dir(place.directory());
-    let found = objects(&text(&ended(output.output().unwrap(), 1).stdout));
+    let mut keymark = place.keymark("audit --json home");
+    keymark.env("PATH", path).current_dir(place.directory());
+    let found = keymark.ends(1).rows();
     assert_eq!(found[0]["algorithm"], "rsa1024");
     assert_eq!(found[0]["fingerprint"].as_str().map(str::len), Some(40));
     // The copy is no database: gpg itself has nothing to export from it.
-    let mut keymark = place.keymark("audit --json");
-    let output = keymark.arg("home").current_dir(place.directory());
-    let found = objects(&text(&ended(output.output().unwrap(), 4).stdout));
-    assert_says(
-        &found[0]["not_read"].to_string(),
-        ["pubring.db", "gpg exports no key"],
-    );
+    let found = audited(&place, "--json", "home", 4).rows();
+    assert_says(&found[0]["not_read"], ["pubring.db"]);
 }
 
 #[test]
@@ -325,13 +220,9 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
     let token = SoftHsmToken::new();
     token.make_key("rsa:1024", "01", "old");
     token.make_key("EC:prime256v1", "02", "new");
-    let mut keymark = place.keymark("audit --json");
-    let output = keymark
-        .arg(format!("{URI};object=old"))
-        .env(CONFIGURATION, token.configuration())
-        .output()
-        .unwrap();
-    let mut found = objects(&text(&ended(output, 1).stdout));
+    let mut keymark = place.keymark(&format!("audit --json {URI};object=old"));
+    keymark.env(CONFIGURATION, token.configuration());
+    let mut found = keymark.ends(1).rows();
     found.retain(|line| line.get("within").is_some());
     let told: Vec<_> = found
         .iter()
@@ -377,10 +268,7 @@ fn each_certificate_of_a_server_is_seen() {
     until("the server listens", || {
         TcpStream::connect(&address).is_ok()
     });
-    let mut keymark = place.keymark("audit --json");
-    let output = keymark.arg(&address).output().unwrap();
-    let mut found = objects(&text(&ended(output, 1).stdout));
-    found.retain(|line| line.get("within").is_some());
+    let found = keys(&place, &address, 1);
     let told: Vec<_> = found
         .iter()
         .map(|key| (key["owner"].as_str().unwrap(), findings(key)))

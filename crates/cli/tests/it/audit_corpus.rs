@@ -17,7 +17,7 @@ fn words(list: &Value) -> Words {
         .collect()
 }
 
-/// By file, the algorithms of its keys and the lists that name it.
+/// Algorithms and lists by file.
 fn audited(place: &Place) -> BTreeMap<String, (Words, Words)> {
     let mut keymark = place.keymark("audit --json files");
     let output = keymark.current_dir(place.directory()).output().unwrap();
@@ -49,7 +49,6 @@ fn audited(place: &Place) -> BTreeMap<String, (Words, Words)> {
     files
 }
 
-/// What is wrong with the audit of a file, if anything is.
 fn fault(made: &Value, keys: &Words, lists: &Words) -> Option<&'static str> {
     let holds = words(&made["holds"]);
     let tools = made["read"].as_object().unwrap().values();

@@ -1,4 +1,4 @@
-//! How many tokens: what programs get of it, and the planner beside a library of others.
+//! Capacity planning: rows for programs, and the planner next to the library Ciw.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,11 +1,9 @@
 //! Records that somebody else wrote, with what would harm a terminal, a spreadsheet or the reader's patience.
 
 use std::fs::File;
-use std::path::Path;
-use std::process::Command;
 
-use keymark_testkit::place::{Place, objects, said, text};
-use keymark_testkit::{assert_says, assert_silent};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Ends, Place, assert_has};
 use serde_json::{Value, json};
 
 use crate::KEYMARK;
@@ -14,32 +12,36 @@ use crate::KEYMARK;
 const EVIL: &str = "=cmd|'/C calc'!A0\u{1b}[2J\u{9b}31m\u{202e}\nerror: forged\r\u{200b}";
 
 /// A small run of this machine, to be changed and imported under another name.
-fn exported(place: &Place) -> Value {
-    place.stdout("bench --algorithm ed25519 --stack raw --operation sign --runs 3 --warmup 0");
-    let exported = place.stdout("export last --format json");
-    objects(&exported).into_iter().next().unwrap()
+fn exported(place: &Place, id: &str) -> Value {
+    place.bench("--algorithm ed25519 --stack raw --operation sign --runs 3 --warmup 0");
+    let mut record = place.record();
+    record["id"] = id.into();
+    record
 }
 
 fn is_harmless(output: &str) {
     let harmful = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{200b}');
     assert!(!output.contains(harmful), "{output:?}");
-    assert!(
-        !output.lines().any(|line| line.starts_with("error: forged")),
-        "{output}"
-    );
+    let forged = output
+        .lines()
+        .find(|line| line.starts_with("error: forged"));
+    assert_eq!(forged, None, "{output}");
 }
 
 #[test]
 fn names_from_elsewhere_are_written_out() {
     let place = Place::new(KEYMARK);
-    let mut record = exported(&place);
-    record["id"] = json!("evil");
-    record["stores"][0]["device"] = json!(EVIL);
-    record["stores"][0]["product"] = json!(EVIL);
-    record["environment"]["cpu_model"] = json!(EVIL);
-    record["environment"]["versions"]["openssl"] = json!(EVIL);
-    record["plan"]["cases"][0]["device"] = json!(EVIL);
-    record["cases"][0]["case"]["device"] = json!(EVIL);
+    let mut record = exported(&place, "evil");
+    for name in [
+        "/stores/0/device",
+        "/stores/0/product",
+        "/environment/cpu_model",
+        "/environment/versions/openssl",
+        "/plan/cases/0/device",
+        "/cases/0/case/device",
+    ] {
+        *record.pointer_mut(name).unwrap() = json!(EVIL);
+    }
     record["cases"][0]["ending"] = json!({"stopped": "failed", "reason": EVIL});
     is_harmless(&place.import(&record));
     for arguments in [
@@ -56,163 +58,116 @@ fn names_from_elsewhere_are_written_out() {
         "profile evil",
         "show evil\u{1b}[2Jx",
     ] {
-        is_harmless(&said(&place.output(arguments)));
+        is_harmless(&keymark_testkit::place::said(&place.output(arguments)));
     }
-    let shown = place.stdout("show evil --long");
-    assert_says(&shown, ["\\u{1b}[2J\\u{9b}31m\\u{202e}\\nerror: forged"]);
-    let csv = place.stdout("export evil --format csv");
-    assert!(csv.lines().nth(1).unwrap().starts_with("'=cmd|"), "{csv}");
-    let again = objects(&place.stdout("export evil --format json"));
-    assert_eq!(
-        again[0]["stores"][0]["device"], EVIL,
-        "it is escaped, not changed"
+    assert_says(
+        &place.stdout("show evil --long"),
+        ["\\u{1b}[2J\\u{9b}31m\\u{202e}\\nerror: forged"],
     );
+    assert_says(&place.stdout("export evil --format csv"), ["\n'=cmd|"]);
+    // It is escaped, not changed.
+    let again: Value = serde_json::from_str(&place.stdout("export evil --format json")).unwrap();
+    assert_eq!(again["stores"][0]["device"], EVIL);
 }
 
 #[test]
 fn a_hundred_thousand_workers_are_shown() {
     const WORKERS: u64 = 100_000;
     let place = Place::new(KEYMARK);
-    let mut record = exported(&place);
-    record["id"] = json!("many");
+    let mut record = exported(&place, "many");
     for case in ["/cases/0/case", "/plan/cases/0"] {
         let load = record.pointer_mut(&format!("{case}/load/concurrency"));
         *load.unwrap() = json!(WORKERS);
     }
-    let samples =
-        (0..WORKERS).map(|worker| json!([worker, worker, worker, 200_000, "done", null, null]));
-    record["cases"][0]["blocks"] = json!([{"round": 0, "samples": samples.collect::<Vec<_>>()}]);
+    let sample = |worker| json!([worker, worker, worker, 200_000, "done", null, null]);
+    let samples: Vec<Value> = (0..WORKERS).map(sample).collect();
+    record["cases"][0]["blocks"] = json!([{"round": 0, "samples": samples}]);
     place.import(&record);
-    let rows = objects(&place.stdout("show many --json"));
-    assert_eq!(
-        (&rows[0]["concurrency"], &rows[0]["n"]),
-        (&json!(WORKERS), &json!(WORKERS))
-    );
-    let shown = text(&place.output("show many --long").stdout);
-    assert_says(&shown, ["c=100000"]);
-}
-
-/// What keymark says of a file that it refuses.
-fn refused(place: &Place, file: &Path) -> String {
-    let output = place.output(&format!("import {}", file.display()));
-    let told = said(&output);
-    assert!(!output.status.success(), "{told}");
-    is_harmless(&told);
-    told
+    let rows = place.rows("show many --json");
+    assert_has(&rows[0], json!({"concurrency": WORKERS, "n": WORKERS}));
+    assert_says(&place.stdout("show many --long"), ["c=100000"]);
 }
 
 #[test]
-fn no_more_is_read_than_a_record_may_have() {
+fn what_is_said_of_a_foreign_file_is_short_and_leaves_no_run() {
     let place = Place::new(KEYMARK);
-    // A line of 500 MB, in a tenth of that as memory.
-    let line = place.path("line.csv");
-    std::fs::write(&line, "device,algorithm,").unwrap();
-    File::options()
-        .write(true)
-        .open(&line)
-        .unwrap()
-        .set_len(500_000_000)
-        .unwrap();
-    let limited = format!("ulimit -v 200000; exec {KEYMARK} import {}", line.display());
-    let mut limited = Command::new("sh")
-        .args(["-c", &limited])
-        .env("KEYMARK_ARCHIVE", place.archive())
-        .output();
-    let told = said(limited.as_mut().unwrap());
-    assert_says(&told, ["line 1 has more than 65536 bytes"]);
-    let told = refused(&place, Path::new("/dev/zero"));
-    assert_says(&told, ["more than 65536 bytes"]);
-}
-
-#[test]
-fn what_is_said_of_a_foreign_file_is_short() {
-    let place = Place::new(KEYMARK);
-    let write = |name: &str, content: &[u8]| {
+    let long = |letter: &str| letter.repeat(9_000);
+    // Beyond what an archive can hold, and seen only when it gets there.
+    let mut record = exported(&place, "refused");
+    let whole = record.to_string();
+    *record
+        .pointer_mut("/cases/0/blocks/0/reference_ns")
+        .unwrap() = json!(u64::MAX);
+    for (name, content, shown) in [
+        (
+            "columns.csv",
+            format!("device,{}\n", long("x\u{1b}[2J")),
+            "x\\u{1b}[2J",
+        ),
+        (
+            "word.csv",
+            format!(
+                "device,algorithm,operation,stack,mean_s,n,note\nCPU,{},sign,raw,1,,\n",
+                long("y")
+            ),
+            "'yyy",
+        ),
+        (
+            "long.json",
+            format!("{{\"schema\": 1, \"{}\": 2}}", long("z")),
+            "zzz",
+        ),
+        ("begins.json", "x".to_owned(), "'x'"),
+        ("wide.json", "\u{feff}{\0".to_owned(), "wide.json"),
+        ("linked", "root:secret:1:2\nmore\n".to_owned(), "linked"),
+        ("large.json", record.to_string(), "large.json"),
+        (
+            "long.toml",
+            format!("schema = 1\n{} = 1\n", long("t")),
+            "long.toml",
+        ),
+    ] {
         let file = place.path(name);
         std::fs::write(&file, content).unwrap();
-        file
-    };
-    // Columns that are not known are shown in part, and nothing of a file that is no table.
-    let columns = write(
-        "columns.csv",
-        format!("device,{}\n", "x\u{1b}[2J".repeat(8_000)).as_bytes(),
-    );
-    let told = refused(&place, &columns);
-    assert!(
-        told.contains("has the columns device, x\\u{1b}[2J") && told.len() < 600,
-        "{told}"
-    );
-    let word = write(
-        "word.csv",
-        format!(
-            "device,algorithm,operation,stack,mean_s,n,note\nCPU,{},sign,raw,1,,\n",
-            "y".repeat(9_000)
-        )
-        .as_bytes(),
-    );
-    let told = refused(&place, &word);
-    assert!(
-        told.contains("unknown algorithm 'yyy") && told.len() < 600,
-        "{told}"
-    );
-    let other = write("linked", b"root:secret:1:2\nmore\n");
-    let told = refused(&place, &other);
-    assert_says(&told, ["is neither a run exported by keymark"]);
-    assert_silent(&told, ["secret"]);
-    let long = write(
-        "long.json",
-        format!("{{\"schema\": 1, \"{}\": 2}}", "z".repeat(9_000)).as_bytes(),
-    );
-    let told = refused(&place, &long);
-    assert!(told.contains("zzz") && told.len() < 600, "{told}");
-    let profile = write(
-        "long.toml",
-        format!("schema = 1\n{} = 1\n", "z".repeat(50_000)).as_bytes(),
-    );
-    let profile = profile.display();
-    for arguments in [
-        format!("bench --device twin:{profile}"),
-        format!("mcu storage --geometry {profile}"),
-        format!("mcu run --mcu {profile} /dev/zero"),
+        let said = place.refused(&format!("import {}", file.display()), 1);
+        is_harmless(&said);
+        assert!(said.contains(shown) && said.len() < 700, "{name}: {said}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+    let profile = place.path("long.toml");
+    for command in [
+        "bench --device twin:",
+        "mcu storage --geometry ",
+        "mcu run /dev/zero --mcu ",
     ] {
-        let told = said(&place.output(&arguments));
+        let output = place.output(&format!("{command}{}", profile.display()));
+        let said = keymark_testkit::place::said(&output);
         assert!(
-            told.contains("zzz") && told.len() < 900,
-            "{arguments:?}: {told}"
+            said.contains("ttt") && said.len() < 900,
+            "{command}: {said}"
         );
     }
-}
-
-#[test]
-fn a_file_called_json_is_told_what_is_wrong_with_its_json() {
-    let place = Place::new(KEYMARK);
-    let record = exported(&place).to_string();
-    let file = place.path("run.json");
-    for (content, reason) in [
-        (b"x".to_vec(), "it begins with 'x' and not with '{'"),
-        (b"\x8f{}".to_vec(), "it begins with the byte 0x8f"),
-        (b"\xff\xfe{\0}\0".to_vec(), "it is in UTF-16"),
-    ] {
-        std::fs::write(&file, content).unwrap();
-        let told = refused(&place, &file);
-        assert_says(&told, [reason]);
-        assert_silent(&told, ["columns"]);
-    }
-    // What editors put there is no part of it.
-    std::fs::write(&file, format!("\u{feff}{record}")).unwrap();
+    assert_eq!(place.rows("runs --json").len(), 1);
+    // Editors may put a mark of the order of bytes before a record.
+    let file = place.path("marked.json");
+    std::fs::write(&file, format!("\u{feff}{whole}")).unwrap();
     place.stdout(&format!("import {}", file.display()));
 }
 
+/// A line of 500 MB is refused in a tenth of that as memory.
 #[test]
-fn what_is_refused_leaves_no_run() {
+fn no_more_is_read_than_a_record_may_have() {
     let place = Place::new(KEYMARK);
-    let mut record = exported(&place);
-    record["id"] = json!("refused");
-    // Beyond what an archive can hold, and seen only when it gets there.
-    let block = record.pointer_mut("/cases/0/blocks/0/reference_ns");
-    *block.unwrap() = json!(u64::MAX);
-    let file = place.path("run.json");
-    std::fs::write(&file, record.to_string()).unwrap();
-    refused(&place, &file);
-    assert_eq!(place.rows("runs --json").len(), 1);
+    let line = place.path("line.csv");
+    std::fs::write(&line, "device,algorithm,").unwrap();
+    let file = File::options().write(true).open(&line).unwrap();
+    file.set_len(500_000_000).unwrap();
+    for file in [&*line.display().to_string(), "/dev/zero"] {
+        let limited = format!("ulimit -v 200000; exec {KEYMARK} import {file}");
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-c", &limited])
+            .env("KEYMARK_ARCHIVE", place.archive());
+        assert_says(&shell.ends(1).stderr, ["65536 bytes"]);
+    }
 }

@@ -35,7 +35,6 @@ fn served(listener: &TcpListener, greeting: &[u8], answer: &dyn Fn(&mut TcpStrea
     heard
 }
 
-/// What keymark says, and what it has sent.
 fn asked(
     more: &str,
     greeting: &[u8],

@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, ended};
 use keymark_testkit::process::naming;
@@ -31,10 +31,8 @@ fn samples(place: &Place) -> u64 {
     runs.unwrap_or_default().iter().map(|run| run.samples).sum()
 }
 
-/// When a run is killed.
 #[derive(Debug, Clone, Copy)]
 enum Moment {
-    /// So long after its start.
     After(Duration),
     /// Once it has saved samples.
     Saving,

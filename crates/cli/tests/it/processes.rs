@@ -2,63 +2,38 @@
 
 use std::process::Command;
 
-use keymark_testkit::place::{Place, ended, text};
+use keymark_testkit::place::{Place, assert_has, text};
 use keymark_testkit::waiting;
 use keymark_testkit::{assert_says, assert_silent};
+use serde_json::json;
 
 use crate::KEYMARK;
 
 #[test]
 fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
     let place = Place::new(KEYMARK);
-    let rows = place.rows(
-        "bench --device software --processes 1,2 --runs 6 --json --algorithm \
+    let rows = place.bench(
+        "--device software --processes 1,2 --runs 6 --algorithm \
          rsa2048,dsa2048,elg2048,nistp256,cv25519,ed25519,ed448,mlkem768,mldsa65,slhdsa128f",
     );
     // RSA signs and decrypts, the curves of NIST sign and derive.
     assert_eq!(rows.len(), 2 * 12, "{rows:?}");
     for row in &rows {
-        assert_eq!(
-            (&row["worker"], &row["stack"], &row["n"], &row["failed"]),
-            (&"process".into(), &"raw".into(), &6.into(), &0.into()),
-            "{row}"
-        );
+        let expected = json!({"worker": "process", "stack": "raw", "n": 6, "failed": 0});
+        assert_has(row, expected);
     }
-    let shown = place.stdout("show --long");
-    assert_says(&shown, ["raw p=2"]);
-    let exported = place.stdout("export last --format json");
-    assert_says(&exported, ["\"worker\":\"process\""]);
-}
-
-#[test]
-fn threads_and_processes_are_two_curves() {
-    let place = Place::new(KEYMARK);
-    place.stdout(
-        "bench --algorithm rsa2048 --operation sign --stack raw --runs 40 --concurrency 1,2 --processes 1,2",
-    );
-    let shown = place.stdout("export last --format markdown");
-    let gains = shown.lines().skip_while(|line| !line.contains("c=2 |"));
-    let gains: Vec<&str> = gains.filter(|line| line.contains("rsa2048")).collect();
-    assert!(gains.len() >= 2, "{shown}");
+    place.record();
 }
 
 #[test]
 fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
     let place = Place::new(KEYMARK);
-    for arguments in [
-        ["--stack", "gnupg", "--device", "software"],
-        ["--stack", "raw", "--device", "virtual"],
+    for where_from in [
+        "--stack gnupg --device software",
+        "--stack raw --device virtual",
     ] {
-        let output = ended(
-            place
-                .keymark("bench --processes 2 --algorithm ed25519")
-                .args(arguments)
-                .output()
-                .unwrap(),
-            2,
-        );
-        let said = text(&output.stderr);
-        assert_says(&said, ["each process can open for itself"]);
+        let bench = format!("bench --processes 2 --algorithm ed25519 {where_from}");
+        assert_says(&place.refused(&bench, 2), ["each process"]);
     }
 }
 

@@ -2,10 +2,8 @@
 //! keys that OpenSC made.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use keymark_testkit::place::{Place, ended, objects, said, text};
-use keymark_testkit::process::write_script;
+use keymark_testkit::place::Place;
 use keymark_testkit::softhsm::PIN;
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
@@ -33,8 +31,8 @@ fn names(rows: &[Value]) -> BTreeSet<String> {
 #[test]
 fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
     let place = Place::new(KEYMARK);
-    let rows = place.rows(
-        "bench --json --device softhsm --stack raw,ssh,openssl --runs 3 --operation sign,decrypt,authenticate \
+    let rows = place.bench(
+        "--device softhsm --stack raw,ssh,openssl --runs 3 --operation sign,decrypt,authenticate \
          --parameter openssl=engine,provider --algorithm rsa1024,rsa2048,rsa4096,nistp256,nistp384,nistp521",
     );
     assert_measured(&rows, 3);
@@ -58,11 +56,11 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
 #[test]
 fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
     let place = Place::new(KEYMARK);
-    let arguments = "bench --json --stack raw,agent,gnupg --runs 3 --operation sign,decrypt --algorithm \
+    let arguments = "--stack raw,agent,gnupg --runs 3 --operation sign,decrypt --algorithm \
                      rsa2048,nistp256 --device";
     // Keys that keymark writes, and ones that the token makes, another for each operation.
     for device in ["softhsm", "swtpm"] {
-        let rows = place.rows(&format!("{arguments} {device}"));
+        let rows = place.bench(&format!("{arguments} {device}"));
         assert_measured(&rows, 3);
         let mut expected = BTreeSet::new();
         for operation in ["sign", "decrypt"] {
@@ -76,9 +74,8 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
         assert_eq!(names(&rows), expected, "{device}");
         place.assert_gone();
     }
-    // Whoever names no stack has no program between.
-    let rows =
-        place.rows("bench --json --device softhsm --algorithm rsa2048 --operation sign --runs 3");
+    // Without a named stack there is no program between.
+    let rows = place.bench("--device softhsm --algorithm rsa2048 --operation sign --runs 3");
     assert_eq!(
         names(&rows),
         BTreeSet::from(["rsa2048 sign raw".to_owned()])
@@ -89,57 +86,42 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
 fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
     let users = Misbehaving::with(KEYMARK, "rsa:2048");
     let only = "--stack gnupg --operation sign";
-    let bench = || users.run("", PIN, &users.device, only);
-    let output = ended(bench(), 1);
-    assert_says(&said(&output), ["it finds keys by their certificates"]);
+    let bench = |status| users.run("", PIN, &users.device, only, status);
+    assert_says(&bench(1).said(), ["certificates"]);
     users.token.certify("01", "web");
-    let output = ended(bench(), 0);
-    assert_measured(&objects(&text(&output.stdout)), 6);
-    assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
+    assert_measured(&bench(0).rows(), 6);
+    users.place.assert_gone();
 }
 
 #[test]
 fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
     let place = Place::new(KEYMARK);
     let all = "rsa2048,dsa3072,nistp256,brainpoolp384r1,secp256k1,cv25519,x448,ed25519,ed448";
-    let rows = place.rows(
-        &format!(
-            "bench --json --device software --stack openssl --runs 3 --concurrency 1,3 --algorithm {all}"
-        ),
-    );
+    let rows = place.bench(&format!(
+        "--device software --stack openssl --runs 3 --concurrency 1,3 --algorithm {all}"
+    ));
     assert_measured(&rows, 3);
     assert_eq!(rows.len(), 2 * 13, "{:?}", names(&rows));
     assert!(
         rows.iter()
             .all(|row| row["parameters"]["openssl"] == "file")
     );
-    assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
+    place.assert_gone();
 }
 
 #[test]
 fn the_time_of_a_process_is_divided() {
     let place = Place::new(KEYMARK);
-    let shown = place.stdout(
-        "bench --long --device softhsm,software --stack raw,openssl --runs 3 --operation sign --algorithm nistp256 \
+    place.bench(
+        "--device softhsm,software --stack raw,openssl --runs 3 --operation sign --algorithm nistp256 \
          --parameter openssl=engine,file --library openssl,openssl-system",
     );
-    assert_says(
-        &shown,
-        [
-            "where the time goes in the program openssl",
-            "where the time goes with one process for each operation",
-            "program start",
-            "key load",
-            "rest",
-        ],
-    );
-    assert_silent(&shown, ["where the time goes, by process"]);
     // The parts of an operation are the whole of it.
-    let mut record = place.keymark("export last --format json");
-    let record: Value = serde_json::from_slice(&record.output().unwrap().stdout).unwrap();
-    let of_openssl = |case: &&Value| case["case"]["stack"] == "openssl";
-    let cases: Vec<_> = record["cases"].as_array().unwrap().iter().collect();
-    let cases: Vec<_> = cases.into_iter().filter(of_openssl).collect();
+    let record = place.record();
+    let cases = record["cases"].as_array().unwrap().iter();
+    let cases: Vec<_> = cases
+        .filter(|case| case["case"]["stack"] == "openssl")
+        .collect();
     assert_eq!(cases.len(), 2, "{record}");
     for case in cases {
         let parts = case["parts"].as_object().unwrap();
@@ -150,11 +132,9 @@ fn the_time_of_a_process_is_divided() {
             .map(|part| part["mean_s"].as_f64().unwrap())
             .sum();
         let blocks = case["blocks"].as_array().unwrap().iter();
-        let samples: Vec<f64> = blocks
-            .flat_map(|block| block["samples"].as_array().unwrap())
-            .map(|sample| (sample[3].as_f64().unwrap() - sample[2].as_f64().unwrap()) / 1e9)
-            .collect();
-        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+        let samples = blocks.flat_map(|block| block["samples"].as_array().unwrap());
+        let took = |sample: &Value| sample[3].as_f64().unwrap() - sample[2].as_f64().unwrap();
+        let mean = samples.map(took).sum::<f64>() / 3e9;
         assert!((sum - mean).abs() < 1e-6, "{sum} {mean}: {parts:?}");
     }
 }
@@ -163,8 +143,8 @@ fn the_time_of_a_process_is_divided() {
 fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
     let users = Misbehaving::with(KEYMARK, "rsa:2048");
     let stacks = "--stack openssl,ssh --parameter openssl=engine";
-    let output = ended(users.run("", PIN, &users.device, stacks), 0);
-    let rows = objects(&text(&output.stdout));
+    let output = users.run("", PIN, &users.device, stacks, 0);
+    let rows = output.rows();
     assert_measured(&rows, 6);
     let expected = [
         "rsa2048 authenticate ssh openssh",
@@ -172,10 +152,10 @@ fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
         "rsa2048 sign openssl engine",
     ];
     assert_eq!(names(&rows), expected.map(str::to_owned).into());
-    assert!(!said(&output).contains(PIN));
+    assert_silent(&output.said(), [PIN]);
     let no_key = users.device.replace(";object=web", "");
-    let refused = ended(users.run("", PIN, &no_key, stacks), 3);
-    assert_says(&said(&refused), ["no other program can see", "object=KEY"]);
+    let refused = users.run("", PIN, &no_key, stacks, 3);
+    assert_says(&refused.said(), ["object=KEY"]);
 }
 
 /// The PIN that keymark's own login had accepted is refused in the programs' processes: changed in between, say.
@@ -194,8 +174,8 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
         let users = Misbehaving::with(KEYMARK, "rsa:2048");
         users.token.certify("01", "web");
         let only = format!("--stack {stack} --parameter {parameter} --concurrency 1,2");
-        let output = ended(users.run("keymark-only", PIN, &users.device, &only), 1);
-        let rows = objects(&text(&output.stdout));
+        let output = users.run("keymark-only", PIN, &users.device, &only, 1);
+        let rows = output.rows();
         assert!(rows.len() >= 2, "{rows:?}");
         for row in &rows {
             assert!(row["n"].is_null() && row["failed"] == 1, "{row}");
@@ -205,7 +185,7 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
         }
         let logins = users.logins().lines().count();
         assert_eq!(logins, 2, "keymark's, and the first program's");
-        assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
+        users.place.assert_gone();
     }
 }
 
@@ -216,41 +196,7 @@ fn a_module_with_two_tokens_is_not_given_to_ssh_agent() {
         std::process::Command::new("softhsm2-util")
             .args("--init-token --free --label other --so-pin 31415926 --pin 161803".split(' ')),
     );
-    let output = ended(users.run("", PIN, &users.device, "--stack ssh"), 1);
-    assert_says(
-        &said(&output),
-        ["would also send the PIN to the module's other tokens"],
-    );
+    let output = users.run("", PIN, &users.device, "--stack ssh", 1);
+    assert_says(&output.said(), ["other tokens"]);
     assert_eq!(users.logins().lines().count(), 1, "keymark's own");
-}
-
-#[test]
-fn what_is_missing_is_left_out_with_what_brings_it() {
-    let place = Place::new(KEYMARK);
-    // An OpenSSL whose directories hold nothing.
-    write_script(
-        &place.path("openssl"),
-        r#"echo "OpenSSL 3.0.0 1 Jan 2026"; echo 'ENGINESDIR: "/nonexistent/engines"'; echo 'MODULESDIR: "/nonexistent/modules"'"#,
-    );
-    let arguments = "bench --device softhsm --stack raw,openssl --algorithm nistp256 --runs 3";
-    let with_path = |path: &std::path::Path| {
-        let mut command = place.keymark(arguments);
-        command.env("PATH", path).output().unwrap()
-    };
-    let output = ended(with_path(place.directory()), 0);
-    assert_says(
-        &said(&output),
-        [
-            "skipping stack openssl engine on softhsm",
-            "there is no /nonexistent/engines/pkcs11.so; install it with 'apt-get install libengine-pkcs11-openssl'",
-            "skipping stack openssl provider on softhsm",
-            "there is no /nonexistent/modules/pkcs11.so; install it with 'apt-get install pkcs11-provider'",
-        ],
-    );
-    std::fs::remove_file(place.path("openssl")).unwrap();
-    let output = with_path(place.directory());
-    assert_says(
-        &said(&output),
-        ["openssl is missing here", "apt-get install openssl"],
-    );
 }

@@ -7,10 +7,10 @@ use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
+use keymark_testkit::assert_silent;
 use keymark_testkit::pcscd::CardInReader;
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Ends, Place};
 use keymark_testkit::waiting::found;
-use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
 use crate::{KEYMARK, assert_measured};
@@ -35,14 +35,11 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
     let profile = place.path("slow.toml");
     std::fs::write(&profile, SLOW_CARD).unwrap();
     let devices = format!("software,virtual,twin:{}", profile.display());
-    let rows = place.rows(&format!(
-        "bench --device {devices} --algorithm rsa2048,nistp256,ed25519 --stack ssh --operation \
-             authenticate --concurrency 1,3 --runs 6 --json"
+    let rows = place.bench(&format!(
+        "--device {devices} --algorithm rsa2048,nistp256,ed25519 --stack ssh --operation authenticate --concurrency 1,3 \
+         --runs 6"
     ));
-    for row in &rows {
-        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
-        assert_eq!(row["operation"], "authenticate", "{row}");
-    }
+    assert_measured(&rows, 6);
     let asked = |device: &str| -> BTreeSet<String> {
         let of_device = rows.iter().filter(|row| row["device"] == device);
         let case = |row: &Value| {
@@ -70,28 +67,25 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
     for row in slow {
         assert!(row["mean_s"].as_f64().unwrap() >= 0.1, "{row}");
     }
-    assert!(place.leftovers().is_empty(), "agents and their directories");
+    place.assert_gone();
 }
 
 #[test]
 fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
     let place = Place::new(KEYMARK);
-    let bench = "bench --device software --algorithm ed25519 --stack raw,ssh --operation authenticate --runs 6";
-    let shown = place.stdout(&format!("{bench} --long"));
-    assert_says(
-        &shown,
-        ["where the time goes in SSH", "+ ssh-agent", "+ gpg-agent"],
-    );
-    let rows = place.rows(&format!("{bench} --parameter agent=openssh --json"));
-    // Cases are told as they finish, in the order of the shuffled rounds.
-    let agents: BTreeSet<_> = rows
-        .iter()
-        .map(|row| row["parameters"]["agent"].as_str())
-        .collect();
-    assert_eq!(
-        (rows.len(), agents),
-        (2, BTreeSet::from([None, Some("openssh")]))
-    );
+    let bench =
+        "--device software --algorithm ed25519 --stack raw,ssh --operation authenticate --runs 6";
+    for (choice, expected) in [
+        ("", vec![None, Some("gpg-agent"), Some("openssh")]),
+        ("--parameter agent=openssh", vec![None, Some("openssh")]),
+    ] {
+        let rows = place.bench(&format!("{bench} {choice}"));
+        let agents = rows.iter().map(|row| row["parameters"]["agent"].as_str());
+        assert_eq!(
+            agents.collect::<BTreeSet<_>>(),
+            expected.into_iter().collect()
+        );
+    }
 }
 
 #[test]
@@ -101,8 +95,7 @@ fn the_default_plan_has_two_logins_and_only_its_own_operation_is_asked_of_ssh() 
     let logins = planned.lines().filter(|line| line.contains("ssh openssh"));
     assert_eq!(logins.count(), 2, "{planned}");
     assert_silent(&place.stdout("bench --plan complete --dry-run"), ["ssh"]);
-    let said = place.refused("bench --device software --stack ssh --operation decrypt", 3);
-    assert_says(&said, ["nothing here offers"]);
+    place.refused("bench --device software --stack ssh --operation decrypt", 3);
 }
 
 #[test]
@@ -118,25 +111,19 @@ fn a_card_in_a_reader_signs_logins_with_its_own_key() {
             .env("PCSCLITE_CSOCK_NAME", reader.socket())
             .env("GNUPGHOME", card.plain.home.path())
             .env("PIN", "123456");
-        keymark.output().unwrap()
+        keymark.ends(0)
     };
     let is_card = |row: &Value| row["facts"]["reader"].is_array();
     let listed = found("pcscd sees the card", || {
-        let listed = text(&keymark("devices --json").stdout);
-        objects(&listed).into_iter().find(is_card)
+        keymark("devices --json").rows().into_iter().find(is_card)
     });
     let serial = listed["serial"].as_str().unwrap();
-    let measured = keymark(&format!(
-        "bench --device {serial} --algorithm ed25519 --stack raw,ssh --operation authenticate --runs 3 \
-             --pin-env PIN --json --no-save"
-    ));
-    let rows = objects(&text(&measured.stdout));
+    let common = "--stack raw,ssh --operation authenticate --runs 3 --pin-env PIN --json --no-save";
+    let rows = keymark(&format!(
+        "bench --device {serial} --algorithm ed25519 {common}"
+    ))
+    .rows();
     let stacks: BTreeSet<_> = rows.iter().map(|row| row["stack"].as_str()).collect();
-    assert_eq!(
-        stacks,
-        BTreeSet::from([Some("raw"), Some("ssh")]),
-        "{}",
-        text(&measured.stderr)
-    );
+    assert_eq!(stacks, BTreeSet::from([Some("raw"), Some("ssh")]));
     assert_measured(&rows, 3);
 }

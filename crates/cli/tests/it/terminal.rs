@@ -1,4 +1,4 @@
-//! What a person sees who looks at a terminal, and a program that reads a pipe does not.
+//! Output for a person at a terminal.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -24,7 +24,6 @@ fn pseudo_terminal(place: &Place, columns: u32, arguments: &str) -> Command {
     script
 }
 
-/// What such a terminal shows of a command that succeeds.
 fn on_a_terminal(place: &Place, columns: u32, arguments: &str) -> String {
     let output = pseudo_terminal(place, columns, arguments).output().unwrap();
     let shown = text(&output.stdout);

@@ -1,50 +1,24 @@
 //! A TPM in software, by the way of a real one.
 
-use std::process::Stdio;
-
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, said};
-use keymark_testkit::process::naming;
-use keymark_testkit::waiting::until;
+use keymark_testkit::place::{Place, assert_has};
+use serde_json::json;
 
 use crate::KEYMARK;
 
 #[test]
 fn a_tpm_is_measured_in_threads_and_processes() {
     let place = Place::new(KEYMARK);
-    let rows = place.rows(
-        "bench --json --device swtpm-esys --runs 6 --concurrency 1,2 --processes 2 --algorithm \
-         rsa2048,nistp256",
+    let rows = place.bench(
+        "--device swtpm-esys --runs 6 --concurrency 1,2 --processes 2 --algorithm rsa2048,nistp256",
     );
     // Two algorithms, two operations, three loads: more keys than a TPM holds.
     assert_eq!(rows.len(), 2 * 2 * 3, "{rows:?}");
     for row in &rows {
-        let (store, provenance) = (&row["store"], &row["provenance"]);
-        assert_eq!(
-            (store, provenance),
-            (&"tpm".into(), &"virtual".into()),
-            "{row}"
-        );
-        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+        let expected = json!({"store": "tpm", "provenance": "virtual", "n": 6, "failed": 0});
+        assert_has(row, expected);
     }
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
-    until("no process is left", || naming(&place.temporary()) == 0);
-}
-
-#[test]
-fn a_killed_keymark_takes_its_tpm_along() {
-    let place = Place::new(KEYMARK);
-    let mut run =
-        place.keymark("bench --no-save --device swtpm-esys --algorithm nistp256 --runs 1000000");
-    let mut child = run
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    until("swtpm runs", || naming(&place.temporary()) > 1);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    until("no process is left", || naming(&place.temporary()) == 0);
+    place.assert_gone();
 }
 
 #[test]
@@ -54,6 +28,5 @@ fn a_tpm_that_is_not_there_says_what_to_do() {
         // It is somebody's: what it has is asked of nobody here.
         return;
     }
-    let output = ended(place.output("bench --device tpm"), 3);
-    assert_says(&said(&output), ["swtpm-esys"]);
+    assert_says(&place.refused("bench --device tpm", 3), ["swtpm-esys"]);
 }

@@ -1,88 +1,74 @@
-//! Virtual cards and twins, as a user has them: bench, show, trace, profile, token.
+//! Virtual cards and twins, as a user has them: bench, show, trace, token.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use keymark_testkit::pcscd::PrivatePcscd;
-use keymark_testkit::place::{Place, ended, objects, text};
+use keymark_testkit::place::{Ends, Place, assert_has};
 use keymark_testkit::waiting::found;
 use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{KEYMARK, tell};
+
+/// The twin of a card of that name with these services, as a device.
+fn made_up(place: &Place, name: &str, services: &str) -> String {
+    let file = place.path(&format!("{name}.toml"));
+    let head = format!("schema = 1\nname = '{name}'\nproduct = 'a card'\nsource = 'made up'\n");
+    std::fs::write(&file, head + services).unwrap();
+    format!("twin:{}", file.display())
+}
 
 #[test]
 fn all_three_layers_are_measured_with_their_parts() {
     let place = Place::new(KEYMARK);
-    let devices = "virtual,twin:fst-01";
-    let measured = place.stdout(&format!(
-        "bench --device {devices} --algorithm cv25519 --runs 3 --json"
-    ));
-    let rows = objects(&measured);
+    let rows = place.bench("--device virtual,twin:fst-01 --algorithm cv25519 --runs 3");
     assert_eq!(rows.len(), 6);
     for row in &rows {
-        let provenance = if row["device"] == "virtual" {
-            "virtual"
-        } else {
-            "twin"
+        let (provenance, least) = match row["device"].as_str() {
+            Some("virtual") => ("virtual", 0.0),
+            _ => ("twin", 0.099),
         };
-        assert_eq!(row["provenance"], provenance, "{row}");
-        assert_eq!((&row["n"], &row["failed"]), (&3.into(), &0.into()), "{row}");
-        let least = if provenance == "twin" { 0.099 } else { 0.0 };
+        assert_has(row, json!({"provenance": provenance, "n": 3, "failed": 0}));
         assert!(row["mean_s"].as_f64().unwrap() >= least, "{row}");
     }
-    let shown = place.stdout("show last --long");
-    assert_says(
-        &shown,
-        [
-            "figures of different kinds",
-            "scdaemon",
-            "VERIFY",
-            "twins beside the published",
-        ],
-    );
-    let exported = place.record();
-    let cases = exported["cases"].as_array().unwrap();
-    let parts = |case: &&Value| case["case"]["stack"] != "raw";
-    for case in cases.iter().filter(parts) {
+    let record = place.record();
+    let cases = record["cases"].as_array().unwrap().iter();
+    for case in cases.filter(|case| case["case"]["stack"] != "raw") {
         for part in ["gpg-agent", "scdaemon", "transport", "card", "waiting"] {
             assert_eq!(case["parts"][part]["n"], 3, "{part}: {}", case["parts"]);
         }
     }
-    assert!(place.leftovers().is_empty());
+    place.assert_gone();
 }
 
 #[test]
 fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out() {
     let place = Place::new(KEYMARK);
-    let output = ended(
-        place.output(
-            "bench --device software,twin:yubikey-neo --algorithm ed25519 --stack raw --runs 3",
-        ),
+    let devices = "bench --device software,twin:yubikey-neo";
+    let said = place.refused(
+        &format!("{devices} --algorithm ed25519 --stack raw --runs 3"),
         0,
     );
-    let said = text(&output.stderr);
-    assert_says(&said, ["skipping twin:yubikey-neo: it offers nothing"]);
+    assert_says(&said, ["skipping twin:yubikey-neo"]);
     assert_silent(&said, ["skipping software"]);
 }
 
 #[test]
 fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
     let place = Place::new(KEYMARK);
-    for (device, algorithm, said) in [
-        ("twin:yubikey-neo", "rsa4096", "does not offer rsa4096"),
-        ("twin:yubikey-4", "cv25519", "does not offer cv25519"),
-        ("twin:yubikey-9", "rsa2048", "unknown profile 'yubikey-9'"),
-        (
-            "no such card",
-            "rsa2048",
-            "no device matches 'no such card'",
-        ),
+    for (device, algorithm) in [
+        ("twin:yubikey-neo", "rsa4096"),
+        ("twin:yubikey-4", "cv25519"),
+        ("twin:yubikey-9", "rsa2048"),
     ] {
-        let mut refused = place.keymark(&format!("bench --algorithm {algorithm} --runs 1"));
-        let refused = refused.args(["--device", device]).output().unwrap();
-        assert_eq!(refused.status.code(), Some(3), "{device}");
-        assert_says(&text(&refused.stderr), [said]);
+        let bench = format!("bench --algorithm {algorithm} --runs 1 --device {device}");
+        let said = place.refused(&bench, 3);
+        assert!(
+            said.contains(algorithm) || said.contains("yubikey-9"),
+            "{said}"
+        );
     }
 }
 
@@ -91,163 +77,109 @@ fn a_traced_program_shows_what_it_asked_of_the_card() {
     let place = Place::new(KEYMARK);
     let script =
         "echo hello | gpg -q --batch --trust-model always -e -r keymark | gpg -q -d; exit 7";
-    let trace = "trace --device virtual --apdu -- sh -c";
-    let traced = place.keymark(trace).arg(script).output().unwrap();
-    let shown = text(&traced.stdout);
-    assert_eq!(traced.status.code(), Some(7), "{}", text(&traced.stderr));
+    let mut trace = place.keymark("trace --device virtual --apdu -- sh -c");
+    let shown = trace.arg(script).ends(7).stdout;
     assert!(shown.starts_with("hello\n"), "{shown}");
-    assert_says(
-        &shown,
-        [
-            "PSO:DECIPHER",
-            "first",
-            "later",
-            "9000",
-            "before the first call",
-            "card",
-        ],
-    );
+    assert_says(&shown, ["PSO:DECIPHER", "first", "later", "9000", "card"]);
     assert_silent(&shown, ["123456"]);
-    assert!(place.leftovers().is_empty());
-    ended(place.output("trace --device virtual -- no-such-program"), 2);
+    place.assert_gone();
+    place.refused("trace --device virtual -- no-such-program", 2);
 }
 
 #[test]
 fn a_slow_pin_verification_is_made_visible() {
     let place = Place::new(KEYMARK);
-    let file = place.path("slow.toml");
-    let profile = "schema = 1\nname = 'slow'\nproduct = 'a slow card'\nsource = 'made up'\n\
-        [[service]]\nalgorithm = 'cv25519'\noperation = 'decrypt'\nconstant_s = 0.05\n\
-        [verify]\nconstant_s = 0.8\n";
-    std::fs::write(&file, profile).unwrap();
-    let device = format!("twin:{}", file.display());
+    let services = "[[service]]\nalgorithm = 'cv25519'\noperation = 'decrypt'\nconstant_s = 0.05\n\
+                    [verify]\nconstant_s = 0.8\n";
+    let device = made_up(&place, "slow", services);
     let shown = place.stdout(&format!("trace --device {device} -- true"));
     let verify = shown
         .lines()
         .find(|line| line.starts_with("VERIFY PW1 (82)"));
     // VERIFY, PW1, (82), how often, and the first one's time: on a busy machine more than the profile has.
-    let words = verify.unwrap_or_default().split_whitespace();
-    let [time, unit] = words.skip(4).take(2).collect::<Vec<_>>()[..] else {
+    let [time, unit] = verify
+        .unwrap_or_default()
+        .split_whitespace()
+        .skip(4)
+        .take(2)
+        .collect::<Vec<_>>()[..]
+    else {
         panic!("{shown}");
     };
     let time: f64 = time.parse().unwrap();
     assert!(unit == "s" || unit == "ms" && time >= 800.0, "{shown}");
-    assert_says(
-        &shown,
-        ["SELECT", "GET DATA 6E", "together", "between the calls"],
-    );
-}
-
-#[test]
-fn a_measured_card_becomes_a_twin() {
-    let place = Place::new(KEYMARK);
-    place.stdout("bench --device twin:fst-01 --algorithm cv25519 --stack raw --runs 20");
-    let profile = place.stdout("profile last --name mine");
-    let file = place.path("mine.toml");
-    std::fs::write(&file, &profile).unwrap();
-    let device = format!("twin:{}", file.display());
-    let measured = place.stdout(&format!(
-        "bench --device {device} --algorithm cv25519 --stack raw --runs 2 --json"
-    ));
-    let row = &objects(&measured)[0];
-    assert_eq!(row["device"], "twin:mine");
-    assert!(row["mean_s"].as_f64().unwrap() >= 0.099, "{row}");
-    ended(place.output("profile last"), 1);
+    assert_says(&shown, ["SELECT", "GET DATA 6E"]);
 }
 
 #[test]
 fn devices_fit_a_terminal_and_twins_are_a_short_list() {
     let place = Place::new(KEYMARK);
-    let shown = |arguments: &str| {
-        let mut devices = place.keymark(arguments);
-        let output = ended(devices.env("COLUMNS", "100").output().unwrap(), 0);
-        text(&output.stdout)
-    };
-    let screen = shown("devices");
-    let (short, full) = (shown("devices --long"), shown("devices --all"));
-    for line in screen.lines().chain(short.lines()).chain(full.lines()) {
-        assert!(line.chars().count() <= 100, "{line}");
-    }
-    let line = |name: &str| screen.lines().find(|line| line.starts_with(name));
-    assert!(
-        line("software ").is_some_and(|line| line.contains("rsa 1024–4096, ")),
-        "{screen}"
-    );
-    assert!(
-        line("twins ").is_some_and(|line| line.contains("twin:fst-01")),
-        "{screen}"
+    let [brief, long, all] = ["devices", "devices --long", "devices --all"].map(|arguments| {
+        let shown = place
+            .keymark(arguments)
+            .env("COLUMNS", "100")
+            .ends(0)
+            .stdout;
+        let wide = shown.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{arguments}");
+        shown
+    });
+    assert_says(
+        &brief,
+        ["software  ", "rsa 1024–4096, ", "twins  ", "twin:fst-01"].map(str::to_owned),
     );
     // What is missing takes what it takes to say.
-    let there = screen.split("\nmissing\n").next().unwrap();
-    assert!(there.lines().count() <= 24, "{screen}");
-    assert_silent(&short, ["card time"]);
-    assert_says(
-        &short,
-        ["sign         rsa2048 rsa4096 (assumed as decrypt)"],
-    );
-    // Whoever logs in with a key of an HSM asks it for a signature: none authenticates nothing.
-    assert_silent(&short, ["authenticate nothing"]);
-    assert_says(
-        &short,
-        ["authenticate with its signing keys, in the same time"],
-    );
-    assert_says(&full, ["rsa2048 sign (assumed as decrypt) 146 ms"]);
+    let there = brief.split("\nmissing\n").next().unwrap();
+    assert!(there.lines().count() <= 24, "{brief}");
+    assert_says(&long, ["assumed as decrypt"]);
+    assert_silent(&long, ["card time"]);
+    assert_says(&all, ["146 ms"]);
 }
 
 #[test]
 fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     let place = Place::new(KEYMARK);
-    let arguments = "bench --device twin:yubikey-4 --algorithm rsa2048 --stack raw --runs 2 --json";
+    let options = "--device twin:yubikey-4 --algorithm rsa2048 --stack raw --runs 2";
     // Two runs, of which one is compared with the other.
-    assert!(!place.rows(arguments).is_empty());
-    let rows = place.rows(arguments);
+    assert!(!place.bench(options).is_empty());
+    let rows = place.bench(options);
+    assert!(rows.iter().any(|row| row["operation"] == "sign"));
     for row in &rows {
-        let expected = match row["operation"].as_str().unwrap() {
-            "decrypt" => Value::Null,
+        let assumed = match row["operation"].as_str() {
+            Some("decrypt") => Value::Null,
             _ => "as decrypt".into(),
         };
-        assert_eq!(row["assumed"], expected, "{row}");
+        assert_has(row, json!({"assumed": assumed}));
         assert!(row["mean_s"].as_f64().unwrap() >= 0.146, "{row}");
     }
-    assert!(rows.iter().any(|row| row["operation"] == "sign"));
     for form in [
         "show last",
         "export last --format markdown",
         "compare last~1 last",
     ] {
-        let shown = place.stdout(form);
-        assert_says(&shown, ["rsa2048 sign", "assumed (as decrypt)"]);
+        assert_says(&place.stdout(form), ["rsa2048 sign", "(as decrypt)"]);
     }
-    let _ = place.record();
+    place.record();
 }
 
 #[test]
 fn a_twin_says_what_it_does_and_what_it_has_refused() {
     let place = Place::new(KEYMARK);
-    let file = place.path("decrypts.toml");
-    let profile = "schema = 1\nname = 'decrypts'\nproduct = 'a card'\nsource = 'made up'\n\
-        [[service]]\nalgorithm = 'rsa2048'\noperation = 'decrypt'\nconstant_s = 0.05\n";
-    std::fs::write(&file, profile).unwrap();
-    let device = format!("twin:{}", file.display());
+    let services = "[[service]]\nalgorithm = 'rsa2048'\noperation = 'decrypt'\nconstant_s = 0.05\n";
+    let device = made_up(&place, "decrypts", services);
     let script = "gpg-connect-agent 'SCD SERIALNO' 'SCD APDU 002A9E9A01FF00' /bye >/dev/null";
     let trace = format!("trace --device {device} --algorithm rsa2048 -- sh -c");
-    let traced = place.keymark(&trace).arg(script).output().unwrap();
-    let said = text(&traced.stderr);
-    assert_says(&said, ["sign         nothing"]);
-    assert_says(&said, ["twin:decrypts cannot sign with rsa2048 (6985)"]);
+    let said = place.keymark(&trace).arg(script).ends(0).stderr;
+    assert_says(&said, ["sign         nothing", "(6985)"]);
 }
 
 /// A card in a reader of that pcscd, as `devices` names it.
-fn inserted(place: &Place, pcscd: &PrivatePcscd) -> String {
+fn inserted(place: &Place, pcscd: &Path) -> String {
     found("pcscd sees the card", || {
         let mut devices = place.keymark("devices --json");
-        let listed = devices
-            .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
-            .output()
-            .unwrap();
-        let is_card = |row: &Value| row["facts"]["reader"].is_array();
-        let card = objects(&text(&listed.stdout)).into_iter().find(is_card)?;
-        Some(card["device"].as_str()?.to_owned())
+        let rows = devices.env("PCSCLITE_CSOCK_NAME", pcscd).ends(0).rows();
+        let mut cards = rows.iter().filter(|row| row["facts"]["reader"].is_array());
+        Some(cards.next()?["device"].as_str()?.to_owned())
     })
 }
 
@@ -255,40 +187,22 @@ fn inserted(place: &Place, pcscd: &PrivatePcscd) -> String {
 fn a_served_token_is_the_same_card_for_every_program_each_time() {
     let place = Place::new(KEYMARK);
     let mut pcscd = PrivatePcscd::start(place.directory()).unwrap();
-    let state = place.path("state");
-    let address = pcscd.vpcd_address();
-    let arguments = format!(
-        "token serve --state {} --address {address}",
-        state.display()
-    );
+    let (state, address) = (place.path("state"), pcscd.vpcd_address());
+    let address = format!("token serve --address {address}");
     let serve = || {
-        let mut keymark = place.keymark(&arguments);
+        let mut keymark = place.keymark(&format!("{address} --state {}", state.display()));
         keymark.stderr(Stdio::piped()).spawn().unwrap()
     };
     let mut serving = serve();
-    let serial = inserted(&place, &pcscd);
-    let mut devices = place.keymark("devices");
-    let listed = devices
-        .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
-        .output()
-        .unwrap();
-    assert!(
-        text(&listed.stdout).starts_with(&serial),
-        "{}",
-        text(&listed.stdout)
-    );
-    let taken = ended(place.output(&format!("token serve --address {address}")), 3);
-    let said = text(&taken.stderr);
-    assert_says(&said, ["occupied"]);
+    let serial = inserted(&place, pcscd.socket());
+    // A reader that is taken.
+    place.refused(&address, 3);
     tell(&serving, Signal::SIGINT);
     assert!(serving.wait().unwrap().success());
     assert!(state.join("external.flash").exists());
-
     let again = serve();
-    assert_eq!(inserted(&place, &pcscd), serial);
+    assert_eq!(inserted(&place, pcscd.socket()), serial);
     pcscd.kill();
-    let left = ended(again.wait_with_output().unwrap(), 1);
-    let said = text(&left.stderr);
-    assert_says(&said, ["pcscd has ended"]);
-    ended(place.output("token serve --device yubikey"), 2);
+    assert_eq!(again.wait_with_output().unwrap().status.code(), Some(1));
+    place.refused("token serve --device yubikey", 2);
 }

@@ -1,4 +1,4 @@
-//! One log for all objects.
+//! Log for all objects.
 //!
 //! Segments are written one after the other; of an object's records the last one
 //! counts, in the order of the segments' generations and within one of addresses.
@@ -9,17 +9,15 @@
 //! without generation is nobody's. As segments are taken and collected in turn,
 //! also those of objects that never change, wear is even.
 //!
-//! A removed object has a record that says so, which outlives older ones.
+//! The segment of a replaced key is collected at once: the erase is what datasheets guarantee.
 
 use std::collections::BTreeSet;
 
 use super::{Design, Result, Space, StorageError};
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
-use crate::page::{Page, full, mount, seal_bytes, wipe};
-use crate::record::{
-    Catalog, Content, FlashRecord, encode_removed, full_bytes, long_bytes, small_bytes,
-};
+use crate::page::{Page, full, mount, seal_bytes};
+use crate::record::{Catalog, FlashRecord, full_bytes, long_bytes, small_bytes};
 
 /// Sectors smaller than this share a segment: records do not cross segments, and a certificate
 /// should not waste most of one.
@@ -79,38 +77,22 @@ pub(super) fn layout(flash: &Flash) -> Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// How an old private key is made unreadable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Disposal {
-    /// Its segment is collected at once: the erase is what datasheets vouch for.
-    Collect,
-    /// Its record is zeroed in place, which all three families allow (PM0075, 2.3.3; RM0394, 3.3.7;
-    /// RM0090, 3.6.3): hundreds of programs in place of an erase and the copies.
-    Zero,
-}
-
 #[derive(Debug, Clone)]
 pub(super) struct Log {
-    segments: Vec<Page>,
+    pub(super) segments: Vec<Page>,
     head: usize,
-    disposal: Disposal,
-    catalog: Catalog,
+    pub(super) catalog: Catalog,
 }
 
 impl Log {
-    pub(super) fn mount(
-        flash: &mut Flash,
-        mut segments: Vec<Page>,
-        disposal: Disposal,
-    ) -> Result<Self> {
+    pub(super) fn mount(flash: &mut Flash, mut segments: Vec<Page>) -> Result<Self> {
         let mut catalog = Catalog::default();
         let mut residue = mount(flash, &mut segments, &mut catalog)?;
         let newest = (0..segments.len()).max_by_key(|&index| segments[index].generation);
         let started = newest.filter(|&index| segments[index].generation.is_some());
         let mut log = Self {
             segments,
-            head: started.ok_or(StorageError::Unformatted("log"))?,
-            disposal,
+            head: started.ok_or(StorageError::Unformatted)?,
             catalog,
         };
         if log.blank().1 == 0 {
@@ -141,24 +123,13 @@ impl Log {
 
     /// Makes old keys unreadable.
     fn dispose(&mut self, flash: &mut Flash, residue: &[FlashRecord]) -> Result<()> {
-        if self.disposal == Disposal::Zero {
-            let there = |record: &&FlashRecord| self.segment_of(record).generation.is_some();
-            let mut there = residue.iter().filter(there);
-            return Ok(there.try_for_each(|record| wipe(flash, record))?);
-        }
-        let holds = |segment: &Page| residue.iter().any(|record| segment.holds(record));
-        let dirty = (0..self.segments.len()).filter(|&index| holds(&self.segments[index]));
-        for index in dirty.collect::<Vec<_>>() {
-            if self.segments[index].generation.is_some() {
+        for index in 0..self.segments.len() {
+            let segment = &self.segments[index];
+            if residue.iter().any(|record| segment.holds(record)) && segment.generation.is_some() {
                 self.collect(flash, index)?;
             }
         }
         Ok(())
-    }
-
-    fn segment_of(&self, record: &FlashRecord) -> &Page {
-        let found = self.segments.iter().find(|segment| segment.holds(record));
-        found.unwrap_or(&self.segments[self.head])
     }
 
     /// The next blank segment behind the newest, and how many there are.
@@ -179,8 +150,8 @@ impl Log {
         Ok(())
     }
 
-    /// Whether there is room, and for low bits of the counter to become a whole one when they are
-    /// copied: what is live in a segment then always fits a blank one.
+    /// Returns true if there is room, and for low bits of the counter to become a whole one when they are copied: what
+    /// is live in a segment then always fits a blank one.
     fn head_fits(&self, flash: &Flash, bytes: usize) -> bool {
         let (segment, unit) = (&self.segments[self.head], flash.unit());
         segment.fits(bytes + full_bytes(unit) - small_bytes(unit))
@@ -227,14 +198,6 @@ impl Log {
         Err(full(object, bytes))
     }
 
-    /// Appends a record, and makes the key that it supersedes unreadable.
-    fn write(&mut self, flash: &mut Flash, object: ObjectId, bytes: &[u8]) -> Result<()> {
-        let written = self.append(flash, object, bytes)?;
-        let old = self.catalog.apply(written);
-        let old = old.filter(|old| old.object.is_sensitive());
-        self.dispose(flash, old.as_slice())
-    }
-
     fn oldest(&self) -> usize {
         let age = |&index: &usize| self.segments[index].generation.unwrap_or(u32::MAX);
         (0..self.segments.len())
@@ -247,27 +210,16 @@ impl Design for Log {
     fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()> {
         object.check(value)?;
         let bytes = self.catalog.encode(flash, object, value);
-        self.write(flash, object, &bytes)
-    }
-
-    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
-        if object.is_counter() {
-            return Err(StorageError::Permanent(object));
-        }
-        let live = self.catalog.record(object);
-        if live.is_none_or(|record| record.content == Content::Removed) {
-            return Ok(());
-        }
-        let bytes = encode_removed(object, flash.unit());
-        self.write(flash, object, &bytes)
+        let written = self.append(flash, object, &bytes)?;
+        let replaced_key = self
+            .catalog
+            .apply(written)
+            .filter(|_| object.is_sensitive());
+        self.dispose(flash, replaced_key.as_slice())
     }
 
     fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>> {
         self.catalog.value(flash, object)
-    }
-
-    fn list(&self) -> Vec<ObjectId> {
-        self.catalog.objects()
     }
 
     fn space(&self) -> Space {

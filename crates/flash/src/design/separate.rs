@@ -2,7 +2,7 @@
 //! for the certificate, with what it takes to survive a power loss anywhere:
 //! a spare key page and a second certificate area.
 //!
-//! Of the **pool** one page is written, from start to end. When it is full, what is live is copied to the other, whose
+//! The **pool** is a log of two pages. When one is full, what is live is copied to the other, whose
 //! generation then makes it the one that counts, and the full one is erased. Gnuk erases the full page before it writes the
 //! new generation, and releases an object before it writes its successor; power lost in between loses everything or the
 //! object. Here the successor comes first in both cases, at no cost but the room for two values. Gnuk counts PIN errors by
@@ -15,10 +15,11 @@
 //! page that is full of a long key has no room for its successor. So there is one page more than there are objects: the
 //! successor is written there, and then the old page is erased.
 
+use super::log::Log;
 use super::{Design, Result, Space, StorageError};
 use crate::nor::{Flash, FlashError};
 use crate::object::{MAX_KEY_BYTES, ObjectId};
-use crate::page::{Page, Seal, full, mount, seal_bytes, wipe, write};
+use crate::page::{Page, full, mount, seal_bytes, wipe};
 use crate::record::{Catalog, FlashRecord, full_bytes, long_bytes, small_bytes};
 
 const POOL_PAGES: usize = 2;
@@ -27,7 +28,7 @@ const CERTIFICATE_AREAS: usize = 2;
 
 #[derive(Debug, Clone)]
 pub(super) struct Separate {
-    pool: Pool,
+    pool: Log,
     keys: Slots,
     certificate: Slots,
 }
@@ -74,14 +75,14 @@ fn pool_bytes(unit: usize) -> usize {
 }
 
 impl Separate {
-    /// Of the pages of [`layout`].
+    /// Reads the pages of [`layout`].
     pub(super) fn mount(flash: &mut Flash, mut pages: Vec<Page>) -> Result<Self> {
         let certificate = pages.split_off(POOL_PAGES + KEY_PAGES);
         let keys = pages.split_off(POOL_PAGES);
         Ok(Self {
-            pool: Pool::mount(flash, pages)?,
-            keys: Slots::mount(flash, keys, Reuse::BehindOld)?,
-            certificate: Slots::mount(flash, certificate, Reuse::Never)?,
+            pool: Log::mount(flash, pages)?,
+            keys: Slots::mount(flash, keys)?,
+            certificate: Slots::mount(flash, certificate)?,
         })
     }
 
@@ -104,15 +105,6 @@ impl Design for Separate {
         }
     }
 
-    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
-        match object {
-            _ if object.is_counter() => Err(StorageError::Permanent(object)),
-            ObjectId::Certificate => self.certificate.remove(flash, object),
-            _ if object.is_sensitive() => self.keys.remove(flash, object),
-            _ => self.pool.remove(flash, object),
-        }
-    }
-
     fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>> {
         let catalog = match object {
             ObjectId::Certificate => &self.certificate.catalog,
@@ -122,16 +114,9 @@ impl Design for Separate {
         catalog.value(flash, object)
     }
 
-    fn list(&self) -> Vec<ObjectId> {
-        let catalogs = self.catalogs().into_iter();
-        let mut objects: Vec<_> = catalogs.flat_map(Catalog::objects).collect();
-        objects.sort_unstable();
-        objects
-    }
-
     fn space(&self) -> Space {
         let slots = self.keys.pages.iter().chain(&self.certificate.pages);
-        let pages = self.pool.pages.iter().chain(slots);
+        let pages = self.pool.segments.iter().chain(slots);
         Space {
             used_bytes: self.catalogs().into_iter().map(Catalog::bytes).sum(),
             reserved_bytes: pages.map(|page| page.bytes.len()).sum(),
@@ -140,103 +125,19 @@ impl Design for Separate {
 }
 
 #[derive(Debug, Clone)]
-struct Pool {
-    /// Two.
-    pages: Vec<Page>,
-    active: usize,
-    catalog: Catalog,
-}
-
-impl Pool {
-    fn mount(flash: &mut Flash, mut pages: Vec<Page>) -> Result<Self> {
-        for page in &mut pages {
-            if let Seal::Generation(generation) = page.inspect(flash)? {
-                page.generation = Some(generation);
-            }
-        }
-        let active = usize::from(pages[1].generation > pages[0].generation);
-        if pages[active].generation.is_none() {
-            return Err(StorageError::Unformatted("separate-pages"));
-        }
-        pages[1 - active].clear(flash)?;
-        let mut pool = Self {
-            pages,
-            active,
-            catalog: Catalog::default(),
-        };
-        pool.load(flash)?;
-        Ok(pool)
-    }
-
-    /// Reads the active page, and wipes what was torn or superseded.
-    fn load(&mut self, flash: &mut Flash) -> Result<()> {
-        self.catalog = Catalog::default();
-        let page = &mut self.pages[self.active..=self.active];
-        let residue = mount(flash, page, &mut self.catalog)?;
-        Ok(residue.iter().try_for_each(|old| wipe(flash, old))?)
-    }
-
-    fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()> {
-        let bytes = self.catalog.encode(flash, object, value);
-        if !self.pages[self.active].fits(bytes.len()) {
-            self.collect(flash)?;
-        }
-        let written = self.pages[self.active].append(flash, object, &bytes)?;
-        match self.catalog.apply(written) {
-            Some(old) => Ok(wipe(flash, &old)?),
-            None => Ok(()),
-        }
-    }
-
-    fn collect(&mut self, flash: &mut Flash) -> Result<()> {
-        let (active, target) = (self.active, 1 - self.active);
-        let mut at = self.pages[target].next;
-        for record in self.catalog.records() {
-            let bytes = self.catalog.copy(flash, record)?;
-            write(flash, at, &bytes)?;
-            at += bytes.len();
-        }
-        let generation = self.pages[active].generation.unwrap_or(0) + 1;
-        self.pages[target].seal(flash, generation)?;
-        self.pages[active].clear(flash)?;
-        self.active = target;
-        self.load(flash)
-    }
-
-    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
-        if let Some(record) = self.catalog.record(object) {
-            wipe(flash, &record)?;
-            self.catalog.forget(object);
-        }
-        Ok(())
-    }
-}
-
-/// What becomes of the page when its object is replaced or removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reuse {
-    /// The old value is zeroed, the next one goes behind it while there is room: keys.
-    BehindOld,
-    /// It is erased: the certificate.
-    Never,
-}
-
-#[derive(Debug, Clone)]
 struct Slots {
     pages: Vec<Page>,
-    reuse: Reuse,
     generation: u32,
     catalog: Catalog,
 }
 
 impl Slots {
-    fn mount(flash: &mut Flash, mut pages: Vec<Page>, reuse: Reuse) -> Result<Self> {
+    fn mount(flash: &mut Flash, mut pages: Vec<Page>) -> Result<Self> {
         let mut catalog = Catalog::default();
         let residue = mount(flash, &mut pages, &mut catalog)?;
         let newest = pages.iter().filter_map(|page| page.generation).max();
         let mut slots = Self {
             pages,
-            reuse,
             generation: newest.unwrap_or(0),
             catalog,
         };
@@ -274,23 +175,10 @@ impl Slots {
         Ok(self.dispose(flash, old.as_slice())?)
     }
 
-    /// Behind the object's old value, or in a page whose object was removed.
+    /// Finds the page of the object's old value, if the new one fits behind it.
     fn page_with_room(&self, object: ObjectId, bytes: usize) -> Option<usize> {
-        if self.reuse == Reuse::Never {
-            return None;
-        }
-        let live = self.catalog.record(object);
-        let live = live.map(|record| self.page_of(&record));
-        let candidates = match live {
-            Some(page) => page..page + 1,
-            None => 0..self.pages.len(),
-        };
-        candidates
-            .filter(|&index| live == Some(index) || self.is_free(index))
-            .find(|&index| {
-                let page = &self.pages[index];
-                page.generation.is_some() && page.fits(bytes)
-            })
+        let index = self.page_of(&self.catalog.record(object)?);
+        self.pages[index].fits(bytes).then_some(index)
     }
 
     fn is_free(&self, index: usize) -> bool {
@@ -309,20 +197,5 @@ impl Slots {
         self.pages[index].clear(flash)?;
         self.pages[index].seal(flash, self.generation)?;
         Ok(Some(index))
-    }
-
-    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
-        let Some(record) = self.catalog.record(object) else {
-            return Ok(());
-        };
-        match self.reuse {
-            Reuse::BehindOld => wipe(flash, &record)?,
-            Reuse::Never => {
-                let index = self.page_of(&record);
-                self.pages[index].clear(flash)?;
-            }
-        }
-        self.catalog.forget(object);
-        Ok(())
     }
 }

@@ -125,19 +125,6 @@ fn a_torn_erase_sets_bits_and_clears_none() {
 }
 
 #[test]
-fn the_same_seed_tears_alike() {
-    let torn = |seed| {
-        let mut flash = flash("stm32f405");
-        flash.program(8, &[0; 4]).unwrap();
-        flash.cut_power_after(1, seed);
-        flash.program(0, &[0; 4]).unwrap();
-        assert_eq!(flash.erase(0), Err(FlashError::PowerLoss));
-        flash.cells().to_vec()
-    };
-    assert!((0..16).all(|seed| torn(seed) == torn(seed)));
-}
-
-#[test]
 fn steps_take_the_time_of_the_datasheet() {
     let mut flash = flash("stm32f405-large");
     flash.program(0, &[0; 4]).unwrap();

@@ -11,8 +11,7 @@ use keymark_flash::design::{Design, DesignKind, StorageError};
 use keymark_flash::geometry::{Geometry, SectorRun};
 use keymark_flash::nor::{Flash, FlashError};
 use keymark_flash::object::ObjectId;
-use keymark_flash::simulate::perform;
-use keymark_flash::workload::{Change, Workload, Write, provisioning};
+use keymark_flash::workload::{Workload, Write, provisioning};
 use proptest::prelude::*;
 
 use crate::geometry;
@@ -38,13 +37,6 @@ fn small_f4() -> Geometry {
             },
         ],
         ..geometry("stm32f405")
-    }
-}
-
-fn apply(model: &mut Model, write: &Write) {
-    match &write.change {
-        Change::Put(value) => drop(model.insert(write.object, value.clone())),
-        Change::Remove => drop(model.remove(&write.object)),
     }
 }
 
@@ -204,9 +196,10 @@ impl Trial<'_> {
     fn use_further(&self, mut storage: Box<dyn Design>, flash: &mut Flash, seed: u64) {
         let mut model = read(storage.as_ref(), flash);
         for write in provisioning(seed) {
-            perform(storage.as_mut(), flash, &write)
+            storage
+                .put(flash, write.object, &write.value)
                 .unwrap_or_else(|error| panic!("{}, used further: {error}", self.context));
-            apply(&mut model, &write);
+            model.insert(write.object, write.value);
         }
         assert_eq!(
             read(storage.as_ref(), flash),
@@ -235,7 +228,7 @@ fn cut_everywhere(
     let context = trial.context.clone();
     let mut whole = flash.clone();
     let mut storage = trial.kind.mount(&mut whole).unwrap();
-    perform(storage.as_mut(), &mut whole, write).unwrap();
+    storage.put(&mut whole, write.object, &write.value).unwrap();
     let steps = whole.steps() - flash.steps();
     let mut erases = None;
     for step in 0..steps {
@@ -243,7 +236,7 @@ fn cut_everywhere(
         let mut storage = trial.kind.mount(&mut flash).unwrap();
         let seed = seed.wrapping_add(step);
         flash.cut_power_after(step, seed);
-        let cut = perform(storage.as_mut(), &mut flash, write);
+        let cut = storage.put(&mut flash, write.object, &write.value);
         assert_eq!(
             cut,
             Err(StorageError::Flash(FlashError::PowerLoss)),
@@ -283,12 +276,12 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
     }
     for (index, write) in writes.iter().enumerate() {
         let mut new = model.clone();
-        apply(&mut new, write);
-        if let (true, Change::Put(key)) = (write.object.is_sensitive(), &write.change) {
-            keys.add(key);
+        new.insert(write.object, write.value.clone());
+        if write.object.is_sensitive() {
+            keys.add(&write.value);
         }
         let before = flash.clone();
-        perform(storage.as_mut(), &mut flash, write).unwrap();
+        storage.put(&mut flash, write.object, &write.value).unwrap();
         let quota = &mut erasing[class(write.object)];
         let erases = *quota > 0 && before.erases() != flash.erases();
         *quota -= usize::from(erases);
@@ -338,27 +331,18 @@ fn class(object: ObjectId) -> usize {
     }
 }
 
-/// After provisioning, writes of all workloads in turn; from the `small`th on no keys or certificates.
+/// After provisioning, writes of both workloads; from the `small`th on no keys or certificates.
 fn sequence(seed: u64, length: usize, small: usize) -> Vec<Write> {
-    let sources = Workload::ALL.iter().map(|workload| workload.writes(seed));
-    let mut sources: Vec<_> = sources.collect();
-    // The signature counter comes from one source only: it must not go backwards.
-    let turns = [0, 1, 2, 0, 3, 0, 1, 2];
     let mut writes = provisioning(seed);
-    let data = (seed..).flat_map(|seed| provisioning(seed ^ 0xda7a));
-    let mut data = data.filter(|put| ObjectId::DATA.contains(&put.object));
+    // The signature counter comes from one source only: it must not go backwards.
+    let mut signatures = Workload::Signatures.writes(seed);
+    let mut others = (seed..)
+        .flat_map(|seed| provisioning(seed ^ 0xda7a))
+        .filter(|put| put.object != ObjectId::SignatureCounter);
     for index in 0..length {
-        let turn = turns[(index + seed as usize) % turns.len()];
-        writes.extend(sources[if index < small { turn } else { turn % 2 }].next());
-        if index >= small || index % 9 == 0 {
-            let put = data.next().unwrap();
-            let remove = Write {
-                object: put.object,
-                change: Change::Remove,
-            };
-            writes.extend((index % 2 == 0).then_some(remove));
-            writes.push(put);
-        }
+        writes.extend(signatures.next());
+        let is_small = |put: &Write| index < small || class(put.object) == 2;
+        writes.extend(others.find(is_small));
     }
     writes
 }

@@ -59,15 +59,15 @@ fn end(client: &str, seconds: u64) -> String {
     line(client, Duration::from_secs(1000), &end)
 }
 
-fn settings() -> Settings {
+fn settings() -> LoadSettings {
     let arrivals = Load {
         pacing: Pacing::Open("1/s".parse().unwrap()),
         ..Load::single()
     };
-    Settings::new(arrivals, Duration::from_secs(20))
+    LoadSettings::new(arrivals, Duration::from_secs(20))
 }
 
-fn read(lines: &str) -> Result<ServerLoad, Error> {
+fn read(lines: &str) -> Result<ServerLoad, LoadError> {
     let clients = clients(lines.as_bytes())?;
     Ok(joined(&clients, &settings(), BTreeMap::new()))
 }

@@ -1,4 +1,4 @@
-//! Whether a handshake was the one that was wanted.
+//! Check of a handshake against its expectations.
 //!
 //! OpenSSL's security level does not look at the certificate's key where no chain is verified, so this does. In TLS
 //! 1.2 the list of groups is that of the certificate's curves, too (RFC 8422 §5.1.1): the client offers P-256
@@ -6,17 +6,17 @@
 
 use keymark_bench::Algorithm;
 
-use super::{Weak, leaf};
+use super::{Weak, key_of_certificate};
 use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use crate::failure::{Expectation, Failure};
 use crate::protocol::CipherSuite;
 use crate::target::{Certificate, Expected, Fingerprint};
 
-/// What a library says of a handshake.
+/// Result of a handshake as the library reports it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen<'a> {
-    /// With a session of an earlier one.
+    /// A session of an earlier handshake was resumed.
     pub(crate) is_resumed: bool,
     pub(crate) version: Option<TlsVersion>,
     pub(crate) cipher: Option<CipherSuite>,
@@ -25,7 +25,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) leaf: &'a [u8],
 }
 
-/// What client and server agreed on, beside version and key exchange, which were asked for.
+/// Agreement of client and server, beside version and key exchange, which were requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Negotiated {
     /// The cipher suite.
@@ -44,7 +44,7 @@ pub(crate) struct Checker {
     leaf: Vec<u8>,
     fingerprint: Fingerprint,
     key: Option<Algorithm>,
-    /// What was agreed on in the last handshake that was as expected.
+    /// Result of the last handshake that was as expected.
     pub(crate) agreed: Option<Negotiated>,
 }
 
@@ -92,12 +92,13 @@ impl Checker {
         if leaf != self.leaf {
             leaf.clone_into(&mut self.leaf);
             self.fingerprint = Fingerprint::of(leaf);
-            self.key = leaf::algorithm(leaf);
+            self.key = key_of_certificate(leaf);
         }
         let right = match self.expected.certificate {
             Certificate::Pinned(pin) => self.fingerprint == pin,
             Certificate::Key(algorithm) => self.key == Some(algorithm),
-            Certificate::Any => true,
+            // The offer leaves the server no other.
+            Certificate::Rsa | Certificate::Curve | Certificate::Any => true,
         };
         if !right {
             return Err(Expectation::Certificate);

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use keymark_bench::{Algorithm, Curve, Family};
+use keymark_bench::{Curve, Family};
 use mio::net::TcpStream;
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;
@@ -17,10 +17,10 @@ use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use super::{Checker, Seen, Weak};
 
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::failure::{Expectation, Failure, Phase};
 use crate::protocol::{Alert, CipherSuite, SuiteExchange};
-use crate::target::{Certificate, Expected, Target};
+use crate::target::{Certificate, ClientOffer};
 
 /// `SSL_AD_REASON_OFFSET` of ssl.h: an alert that came in is a reason above it.
 const ALERTS: i32 = 1000;
@@ -48,47 +48,46 @@ pub(crate) enum Stop {
 #[derive(Debug)]
 pub(crate) struct Connector {
     context: SslContext,
-    /// For `server_name`, which takes no address (RFC 6066 §3).
+    /// Name in `server_name`, which takes no address (RFC 6066 §3).
     name: Option<String>,
-    wanted: KeyExchange,
+    wanted: Option<KeyExchange>,
 }
 
 impl Connector {
-    pub(crate) fn new(target: &Target, weak: Weak) -> Result<Self, Error> {
+    pub(crate) fn new(
+        server_name: &str,
+        offer: &ClientOffer,
+        weak: Weak,
+    ) -> Result<Self, LoadError> {
         let cannot =
-            |what: &str, error: &ErrorStack| Error::Unsupported(format!("{what} ({error})"));
-        let expected = &target.expected;
+            |what: &str, error: &ErrorStack| LoadError::Unsupported(format!("{what} ({error})"));
         let mut builder = SslContextBuilder::new(SslMethod::tls_client())
             .map_err(|error| cannot("a context", &error))?;
         settle(&mut builder, weak);
-        let version = match expected.version {
+        let version = offer.version.map(|version| match version {
             TlsVersion::V1_2 => SslVersion::TLS1_2,
             TlsVersion::V1_3 => SslVersion::TLS1_3,
-        };
+        });
         builder
-            .set_min_proto_version(Some(version))
-            .and_then(|()| builder.set_max_proto_version(Some(version)))
+            .set_min_proto_version(version)
+            .and_then(|()| builder.set_max_proto_version(version))
             .map_err(|error| cannot("the version", &error))?;
-        offer_ciphers(&mut builder, expected)
-            .map_err(|error| cannot("the cipher suite", &error))?;
-        if let Some(groups) = groups(expected) {
+        offer_ciphers(&mut builder, offer).map_err(|error| cannot("the cipher suite", &error))?;
+        if let Some(groups) = groups(offer) {
             builder
                 .set_groups_list(&groups)
                 .map_err(|error| cannot(&format!("the group {groups}"), &error))?;
         }
-        if let Certificate::Key(algorithm) = expected.certificate {
-            let what = || format!("certificates with {}", algorithm.name());
-            let signatures = signatures(algorithm, weak);
-            let signatures = signatures.ok_or_else(|| Error::Unsupported(what()))?;
+        if let Some(signatures) = signatures(offer.certificate, weak)? {
             builder
                 .set_sigalgs_list(signatures)
-                .map_err(|error| cannot(&what(), &error))?;
+                .map_err(|error| cannot(&format!("the signatures {signatures}"), &error))?;
         }
-        let is_address = target.server_name.parse::<IpAddr>().is_ok();
+        let is_address = server_name.parse::<IpAddr>().is_ok();
         Ok(Self {
             context: builder.build(),
-            name: (!is_address).then(|| target.server_name.clone()),
-            wanted: expected.key_exchange,
+            name: (!is_address).then(|| server_name.to_owned()),
+            wanted: offer.key_exchange,
         })
     }
 
@@ -122,30 +121,38 @@ fn settle(builder: &mut SslContextBuilder, weak: Weak) {
     }
 }
 
-fn offer_ciphers(builder: &mut SslContextBuilder, expected: &Expected) -> Result<(), ErrorStack> {
-    match expected.version {
-        TlsVersion::V1_3 => builder.set_ciphersuites(SUITES),
-        TlsVersion::V1_2 => {
-            let exchange = match (expected.key_exchange, expected.key_exchange.group()) {
+fn offer_ciphers(builder: &mut SslContextBuilder, offer: &ClientOffer) -> Result<(), ErrorStack> {
+    if offer.version != Some(TlsVersion::V1_2) {
+        builder.set_ciphersuites(SUITES)?;
+    }
+    if offer.version == Some(TlsVersion::V1_3) {
+        return Ok(());
+    }
+    let signer = signer(offer.certificate);
+    let list = match offer.key_exchange {
+        None => format!("ALL{signer}"),
+        Some(exchange) => {
+            let exchange = match (exchange, exchange.group()) {
                 (KeyExchange::Rsa, _) => "kRSA",
                 (_, Some(_)) => "ECDHE",
                 (_, None) => "DHE",
             };
-            let signer = signer(expected.certificate);
-            let list = ["AESGCM", "CHACHA20", "AES"]
+            ["AESGCM", "CHACHA20", "AES"]
                 .map(|cipher| format!("{exchange}+{cipher}{signer}"))
-                .join(":");
-            builder.set_cipher_list(&format!("{list}:!aNULL:!PSK:!SRP"))
+                .join(":")
         }
-    }
+    };
+    builder.set_cipher_list(&format!("{list}:!aNULL:!PSK:!SRP"))
 }
 
-/// In OpenSSL's cipher strings: which certificates go with the suites.
+/// Restriction of OpenSSL's cipher strings to suites for a certificate.
 fn signer(certificate: Certificate) -> &'static str {
-    let Certificate::Key(algorithm) = certificate else {
-        return "";
+    let family = match certificate {
+        Certificate::Key(algorithm) => algorithm.family(),
+        Certificate::Rsa => return "+aRSA",
+        Certificate::Curve => return "+aECDSA",
+        Certificate::Pinned(_) | Certificate::Any => return "",
     };
-    let family = algorithm.family();
     if matches!(family, Family::Rsa(_)) {
         "+aRSA"
     } else if matches!(
@@ -161,12 +168,15 @@ fn signer(certificate: Certificate) -> &'static str {
 }
 
 /// The groups to offer; `None` where they have no part in it.
-fn groups(expected: &Expected) -> Option<String> {
-    let wanted = group(expected.key_exchange, expected.version)?;
-    let curves = curves_of_certificate(expected).iter();
-    let curves = curves.filter(|curve| **curve != expected.key_exchange);
-    let all = curves.filter_map(|curve| group(*curve, expected.version));
-    Some(all.fold(wanted, |list, group| format!("{list}:{group}")))
+fn groups(offer: &ClientOffer) -> Option<String> {
+    let (version, exchange) = offer.version.zip(offer.key_exchange)?;
+    let wanted = group(exchange, version)?;
+    let list = curves_of_certificate(version, offer.certificate)
+        .iter()
+        .filter(|curve| **curve != exchange)
+        .filter_map(|curve| group(*curve, version))
+        .fold(wanted, |list, group| format!("{list}:{group}"));
+    Some(list)
 }
 
 fn group(exchange: KeyExchange, version: TlsVersion) -> Option<String> {
@@ -181,11 +191,11 @@ fn group(exchange: KeyExchange, version: TlsVersion) -> Option<String> {
 /// The curves that a TLS 1.2 client offers besides the group it wants: there the list of groups is that of the
 /// certificate's curves as well (RFC 8422 §5.1.1), and a server with a P-256 certificate would refuse a client that has
 /// X25519 alone. Which group was used is checked.
-fn curves_of_certificate(expected: &Expected) -> &'static [KeyExchange] {
+fn curves_of_certificate(version: TlsVersion, certificate: Certificate) -> &'static [KeyExchange] {
     const BOTH: &[KeyExchange] = &[KeyExchange::EcdheP256, KeyExchange::EcdheP384];
-    match (expected.version, expected.certificate) {
-        (TlsVersion::V1_3, _) => &[],
-        (TlsVersion::V1_2, Certificate::Pinned(_) | Certificate::Any) => BOTH,
+    match (version, certificate) {
+        (TlsVersion::V1_3, _) | (TlsVersion::V1_2, Certificate::Rsa) => &[],
+        (TlsVersion::V1_2, Certificate::Pinned(_) | Certificate::Curve | Certificate::Any) => BOTH,
         (TlsVersion::V1_2, Certificate::Key(algorithm)) => match algorithm.length() {
             ("nist", 256) => &[KeyExchange::EcdheP256],
             ("nist", 384) => &[KeyExchange::EcdheP384],
@@ -195,7 +205,7 @@ fn curves_of_certificate(expected: &Expected) -> &'static [KeyExchange] {
     }
 }
 
-/// Of a key that is not RSA, as OpenSSL calls it.
+/// Signature algorithms for keys other than RSA, by OpenSSL's names.
 const SIGNATURES: [(Family, &str); 11] = [
     (Family::Weierstrass(Curve::NistP256), ECDSA),
     (Family::Weierstrass(Curve::NistP384), ECDSA),
@@ -219,28 +229,44 @@ const SIGNATURES: [(Family, &str); 11] = [
     (Family::MlDsa(87), "mldsa87"),
 ];
 const ECDSA: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512";
+/// Signatures on every curve that servers have.
+const CURVE: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448";
 
-fn signatures(algorithm: Algorithm, weak: Weak) -> Option<&'static str> {
-    if let Family::Rsa(_) = algorithm.family() {
-        return Some(match weak {
-            Weak::Refused => {
-                "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512"
-            }
-            Weak::Allowed => "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA+SHA256:RSA+SHA384:RSA+SHA1",
-        });
+/// Signature algorithms for a certificate; none where OpenSSL's own list is offered.
+fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static str>, LoadError> {
+    let algorithm = match certificate {
+        Certificate::Key(algorithm) => algorithm,
+        Certificate::Rsa => return Ok(Some(rsa_signatures(weak))),
+        Certificate::Curve => return Ok(Some(CURVE)),
+        Certificate::Pinned(_) | Certificate::Any => return Ok(None),
+    };
+    let family = algorithm.family();
+    if let Family::Rsa(_) = family {
+        return Ok(Some(rsa_signatures(weak)));
     }
-    let known = SIGNATURES
-        .iter()
-        .find(|(family, _)| *family == algorithm.family());
-    known.map(|(_, signatures)| *signatures)
+    let known = SIGNATURES.iter().find(|(known, _)| *known == family);
+    let unknown = || LoadError::Unsupported(format!("certificates with {}", algorithm.name()));
+    known
+        .map(|(_, signatures)| Some(*signatures))
+        .ok_or_else(unknown)
 }
 
-/// One TLS connection over a socket that does not block. A step that was blocked is taken again when the socket is
-/// ready.
+const fn rsa_signatures(weak: Weak) -> &'static str {
+    match weak {
+        Weak::Refused => {
+            "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512"
+        }
+        Weak::Allowed => {
+            "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512:RSA+SHA1"
+        }
+    }
+}
+
+/// TLS connection over a socket that does not block. A blocked step is taken again when the socket is ready.
 #[derive(Debug)]
 pub(crate) struct Session {
     stream: SslStream<TcpStream>,
-    wanted: KeyExchange,
+    wanted: Option<KeyExchange>,
 }
 
 impl Session {
@@ -252,9 +278,7 @@ impl Session {
             SuiteExchange::Dhe | SuiteExchange::Ecdhe => of_key(&group()?),
             // OpenSSL keeps no share of a KEM. One group was offered, and it refuses a share in another
             // (RFC 8446 §4.2.8).
-            SuiteExchange::Apart => {
-                Some(group().and_then(|key| of_key(&key)).unwrap_or(self.wanted))
-            }
+            SuiteExchange::Apart => group().and_then(|key| of_key(&key)).or(self.wanted),
         }
     }
 
@@ -269,15 +293,28 @@ impl Session {
     pub(crate) fn show(&self, checker: &mut Checker) -> Result<(), Failure> {
         let ssl = self.stream.ssl();
         let leaf = ssl.peer_certificate().and_then(|leaf| leaf.to_der().ok());
-        let cipher = ssl.current_cipher();
-        let cipher = cipher.and_then(|cipher| cipher.standard_name().map(CipherSuite));
         checker.check(Seen {
             is_resumed: ssl.session_reused(),
-            version: ssl.version2().and_then(version),
-            cipher,
-            key_exchange: cipher.and_then(|cipher| self.exchange(cipher)),
+            version: self.version(),
+            cipher: self.cipher(),
+            key_exchange: self.key_exchange(),
             leaf: leaf.as_deref().unwrap_or_default(),
         })
+    }
+
+    fn cipher(&self) -> Option<CipherSuite> {
+        let cipher = self.stream.ssl().current_cipher()?;
+        cipher.standard_name().map(CipherSuite)
+    }
+
+    /// The version that the server chose.
+    pub(crate) fn version(&self) -> Option<TlsVersion> {
+        self.stream.ssl().version2().and_then(version)
+    }
+
+    /// The key exchange that the server chose.
+    pub(crate) fn key_exchange(&self) -> Option<KeyExchange> {
+        self.cipher().and_then(|cipher| self.exchange(cipher))
     }
 
     /// The certificates that the server sent, in DER, its own first.

@@ -7,7 +7,6 @@ use mio::net::TcpStream;
 use crate::failure::{Failure, Phase};
 use crate::tls::{Session, Stop};
 
-/// One that does not block.
 #[derive(Debug)]
 pub(super) enum Channel {
     Tls(Box<Session>),

@@ -1,4 +1,4 @@
-//! One transaction: connection, handshake, request, answer.
+//! Transaction: connection, handshake, request, answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::channel::Channel;
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::failure::{Failure, Phase};
-use crate::http::{self, Answer, Progress};
+use crate::http::{self, BodyProgress, HttpAnswer};
 use crate::service::Service;
 use crate::settings::Timeouts;
 use crate::target::{Asked, Target};
@@ -21,7 +21,7 @@ use crate::tls::{Checker, Connector, Negotiated, Session, Stop, Weak};
 /// A record of TLS (RFC 8446 §5.1).
 const BUFFER: usize = 16 * 1024;
 
-/// Whether the connection that was begun stands.
+/// Checks whether a connection under way is open.
 fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
     let of_socket = |error: io::Error| Failure::of_socket(&error, Phase::Connect);
     if let Some(error) = socket.take_error().map_err(of_socket)? {
@@ -34,25 +34,25 @@ fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
     }
 }
 
-/// What all conversations of a thread share.
+/// State that all conversations of a thread share.
 #[derive(Debug)]
-pub(crate) struct Means<'a> {
+pub(crate) struct ThreadContext<'a> {
     pub(crate) clock: &'a dyn Clock,
     pub(crate) address: SocketAddr,
     pub(crate) spoken: Spoken<'a>,
     pub(crate) timeouts: Timeouts,
-    /// Where answers are read into, one at a time.
+    /// Buffer for one answer at a time.
     buffer: Vec<u8>,
 }
 
-impl<'a> Means<'a> {
-    /// Those of one thread; a service's requests have the numbers that are drawn there.
+impl<'a> ThreadContext<'a> {
+    /// Creates the state of one thread, with the random numbers of a service's requests.
     pub(crate) fn new(
         asked: Asked<'a>,
         clock: &'a dyn Clock,
         (weak, timeouts): (Weak, Timeouts),
         numbers: ChaCha8Rng,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, LoadError> {
         let (address, spoken) = match asked {
             Asked::Tls(target) => (target.address, Spoken::tls(target, weak)?),
             Asked::Service(service) => {
@@ -70,7 +70,7 @@ impl<'a> Means<'a> {
     }
 }
 
-/// What is spoken.
+/// Protocol of the conversations.
 #[derive(Debug)]
 pub(crate) enum Spoken<'a> {
     /// TLS, and the same request over each connection.
@@ -89,15 +89,15 @@ pub(crate) enum Spoken<'a> {
 
 /// A request that is ready.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct PreparedRequest {
     number: u64,
     bytes: Arc<[u8]>,
 }
 
 impl Spoken<'_> {
-    fn tls(target: &Target, weak: Weak) -> Result<Self, Error> {
+    fn tls(target: &Target, weak: Weak) -> Result<Self, LoadError> {
         Ok(Self::Tls {
-            connector: Connector::new(target, weak)?,
+            connector: Connector::new(&target.server_name, &(&target.expected).into(), weak)?,
             request: http::request(&target.server_name, &target.path).into(),
             body: target.expected.body,
             checker: Box::new(Checker::new(target.expected.clone(), weak)),
@@ -105,16 +105,16 @@ impl Spoken<'_> {
     }
 
     /// The next request.
-    pub(crate) fn request(&mut self) -> Request {
+    pub(crate) fn request(&mut self) -> PreparedRequest {
         match self {
-            Self::Tls { request, .. } => Request {
+            Self::Tls { request, .. } => PreparedRequest {
                 number: 0,
                 bytes: Arc::clone(request),
             },
             Self::Http { service, numbers } => {
                 let number = numbers.random();
                 let body = service.exchange.body(number);
-                Request {
+                PreparedRequest {
                     number,
                     bytes: http::request_with(service, &body).into(),
                 }
@@ -122,14 +122,14 @@ impl Spoken<'_> {
         }
     }
 
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> HttpAnswer {
         match self {
-            Self::Tls { .. } => Answer::default(),
-            Self::Http { .. } => Answer::kept(),
+            Self::Tls { .. } => HttpAnswer::default(),
+            Self::Http { .. } => HttpAnswer::kept(),
         }
     }
 
-    fn check(&self, answer: &Answer) -> Result<(), Failure> {
+    fn check(&self, answer: &HttpAnswer) -> Result<(), Failure> {
         match self {
             Self::Tls { body, .. } => answer.check(*body),
             // Later, when nothing waits for it.
@@ -137,7 +137,7 @@ impl Spoken<'_> {
         }
     }
 
-    /// What was agreed on last.
+    /// Result of the last handshake.
     pub(crate) const fn agreed(&self) -> Option<Negotiated> {
         match self {
             Self::Tls { checker, .. } => checker.agreed,
@@ -157,7 +157,7 @@ impl Spoken<'_> {
     }
 }
 
-/// When which phase ended.
+/// Ends of the phases.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     scheduled: Timestamp,
@@ -183,15 +183,15 @@ enum Stage {
 pub(crate) struct Conversation {
     times: Times,
     stage: Stage,
-    request: Request,
-    answer: Answer,
+    request: PreparedRequest,
+    answer: HttpAnswer,
 }
 
 impl Conversation {
     /// Begins to connect; `watched` sees to it that somebody knows when the socket is ready.
     pub(crate) fn start(
-        means: &Means<'_>,
-        request: Request,
+        means: &ThreadContext<'_>,
+        request: PreparedRequest,
         (scheduled, started): (Timestamp, Timestamp),
         watched: impl FnOnce(&mut TcpStream) -> io::Result<()>,
     ) -> Result<Self, Failure> {
@@ -216,7 +216,7 @@ impl Conversation {
     }
 
     /// Goes on until the socket would block: `Blocked`; or until the last byte: when that came.
-    pub(crate) fn advance(&mut self, means: &mut Means<'_>) -> Result<Timestamp, Stop> {
+    pub(crate) fn advance(&mut self, means: &mut ThreadContext<'_>) -> Result<Timestamp, Stop> {
         loop {
             match mem::replace(&mut self.stage, Stage::Over) {
                 Stage::Connecting(socket) => self.connect(socket, means)?,
@@ -249,7 +249,7 @@ impl Conversation {
         }
     }
 
-    /// What was blocked goes on from the same stage.
+    /// Continues a blocked conversation.
     fn stopped(&mut self, stop: Stop, stage: Stage) -> Result<Timestamp, Stop> {
         if stop == Stop::Blocked {
             self.stage = stage;
@@ -257,7 +257,7 @@ impl Conversation {
         Err(stop)
     }
 
-    fn connect(&mut self, socket: TcpStream, means: &Means<'_>) -> Result<(), Stop> {
+    fn connect(&mut self, socket: TcpStream, means: &ThreadContext<'_>) -> Result<(), Stop> {
         match is_connected(&socket) {
             Ok(()) => {
                 self.times.connected = means.clock.now();
@@ -274,19 +274,23 @@ impl Conversation {
         }
     }
 
-    /// So many bytes, or none: the end.
-    fn received(&mut self, count: usize, means: &Means<'_>) -> Result<Option<Timestamp>, Failure> {
+    /// Takes bytes that were read; none are the end.
+    fn received(
+        &mut self,
+        count: usize,
+        means: &ThreadContext<'_>,
+    ) -> Result<Option<Timestamp>, Failure> {
         let now = means.clock.now();
         let progress = if count > 0 {
             self.times.first_byte.get_or_insert(now);
             self.answer.take(&means.buffer[..count])?
         } else {
             self.answer.end()?;
-            Progress::Whole
+            BodyProgress::Whole
         };
         match progress {
-            Progress::More => Ok(None),
-            Progress::Whole => {
+            BodyProgress::More => Ok(None),
+            BodyProgress::Whole => {
                 means.spoken.check(&self.answer)?;
                 Ok(Some(now))
             }

@@ -1,4 +1,4 @@
-//! One thread of the client: an event loop over its connections.
+//! Thread of the client: an event loop over its connections.
 
 mod channel;
 mod conversation;
@@ -16,33 +16,33 @@ use mio::{Events, Interest, Poll, Token};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) use self::conversation::{Conversation, Means};
+pub(crate) use self::conversation::{Conversation, ThreadContext};
 pub(crate) use self::source::Share;
-use self::source::{Ending, Source, Turn};
+use self::source::{Turn, TurnEnding, TurnSource};
 use self::timer::Timer;
-use crate::error::Error;
+use crate::error::LoadError;
 use crate::failure::Failure;
 use crate::recorder::{Recent, Recorder};
 use crate::sample::Reservoir;
-use crate::settings::Settings;
+use crate::settings::LoadSettings;
 use crate::target::Asked;
 use crate::tls::Stop;
 
-/// How often timeouts are looked at.
+/// Interval between checks of timeouts.
 const SCAN: Duration = Duration::from_millis(10);
 /// The longest wait, after which a thread looks whether it is to stop.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
-/// How often a thread tells those who watch what it has done.
+/// Interval between a thread's reports to the observer.
 const PUBLISH: Duration = Duration::from_millis(200);
 const EVENTS: usize = 256;
-/// Of the timer; connections have their slots.
+/// Token of the timer; connections have their slots.
 const TIMER: Token = Token(usize::MAX - 1);
 
-/// What all threads share.
+/// Task that all threads share.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Job<'a> {
+pub(crate) struct LoadJob<'a> {
     pub(crate) asked: Asked<'a>,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a LoadSettings,
     pub(crate) tells_seconds: bool,
     pub(crate) clock: &'a dyn Clock,
     /// The load's start.
@@ -50,9 +50,9 @@ pub(crate) struct Job<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// What a thread has done.
+/// Result of a thread.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct ThreadReport {
     pub(crate) recorder: Recorder,
     pub(crate) settled: Option<Duration>,
     pub(crate) ended: Duration,
@@ -65,19 +65,19 @@ const NUMBERS: u64 = 1 << 33;
 
 /// A connection's place. Its generation tells late events of an earlier connection from its own.
 #[derive(Debug, Default)]
-struct Slot {
+struct ConnectionSlot {
     conversation: Option<Conversation>,
     generation: u32,
 }
 
 #[derive(Debug)]
 pub(crate) struct Worker<'a> {
-    job: Job<'a>,
-    means: Means<'a>,
+    job: LoadJob<'a>,
+    means: ThreadContext<'a>,
     poll: Poll,
     timer: Timer,
-    source: Source,
-    slots: Vec<Slot>,
+    source: TurnSource,
+    slots: Vec<ConnectionSlot>,
     open: u64,
     recorder: Recorder,
     /// Answers that nobody has looked at yet, with the numbers of their requests, by their ends.
@@ -85,7 +85,7 @@ pub(crate) struct Worker<'a> {
     published: &'a Mutex<Recent>,
     next_scan: Timestamp,
     next_publication: Timestamp,
-    /// When it last began to work, and its processor time then.
+    /// Start of the current stretch of work.
     awake: Timestamp,
     processor: Duration,
     busy: Duration,
@@ -97,23 +97,23 @@ pub(crate) struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub(crate) fn new(
-        job: Job<'a>,
+        job: LoadJob<'a>,
         share: Share,
         published: &'a Mutex<Recent>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, LoadError> {
         let settings = job.settings;
-        let poll = Poll::new().map_err(|error| Error::system("epoll_create1", error))?;
+        let poll = Poll::new().map_err(|error| LoadError::system("epoll_create1", error))?;
         let timer = Timer::new(poll.registry(), TIMER)?;
         let mut numbers = ChaCha8Rng::seed_from_u64(settings.seed);
         numbers.set_stream(NUMBERS + u64::from(share.thread));
         let limits = (settings.weak, settings.timeouts);
-        let means = Means::new(job.asked, job.clock, limits, numbers)?;
+        let means = ThreadContext::new(job.asked, job.clock, limits, numbers)?;
         let reservoir = Reservoir::new(settings.sample, settings.seed, share.thread);
         Ok(Self {
             means,
             poll,
             timer,
-            source: Source::new(settings, share),
+            source: TurnSource::new(settings, share),
             slots: Vec::new(),
             open: 0,
             recorder: Recorder::new(reservoir, job.tells_seconds.then_some(0)),
@@ -131,7 +131,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Drives its share of the load until that is over or is to stop.
-    pub(crate) fn run(mut self) -> Result<Report, Error> {
+    pub(crate) fn run(mut self) -> Result<ThreadReport, LoadError> {
         let end = self.job.origin.after(self.job.settings.duration);
         let mut events = Events::with_capacity(EVENTS);
         self.job.clock.wait_until(self.job.origin);
@@ -163,14 +163,14 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn report(mut self, ended: Timestamp) -> Report {
+    fn report(mut self, ended: Timestamp) -> ThreadReport {
         self.check_all();
         self.account(ended);
         let time = self.time(ended);
         self.recorder.end(time);
         self.publish();
         let ended = time;
-        Report {
+        ThreadReport {
             settled: self.source.settled(),
             waiting: self.source.waiting(ended),
             cut_off: self.open + self.late,
@@ -183,7 +183,6 @@ impl<'a> Worker<'a> {
         at.since(self.job.origin)
     }
 
-    /// What is done from time to time.
     fn keep_up(&mut self, now: Timestamp) {
         let time = self.time(now);
         if self.accounted < time.as_secs() {
@@ -243,7 +242,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn wait(&mut self, events: &mut Events, end: Timestamp) -> Result<(), Error> {
+    fn wait(&mut self, events: &mut Events, end: Timestamp) -> Result<(), LoadError> {
         let now = self.job.clock.now();
         let mut limit = LONGEST_WAIT
             .min(end.since(now))
@@ -273,7 +272,7 @@ impl<'a> Worker<'a> {
         }
         match polled {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                Err(Error::system("epoll_wait", error))
+                Err(LoadError::system("epoll_wait", error))
             }
             Ok(()) | Err(_) => Ok(()),
         }
@@ -281,7 +280,8 @@ impl<'a> Worker<'a> {
 
     fn begin(&mut self, turn: Turn) {
         if self.slots.len() <= turn.slot {
-            self.slots.resize_with(turn.slot + 1, Slot::default);
+            self.slots
+                .resize_with(turn.slot + 1, ConnectionSlot::default);
         }
         let request = self.means.spoken.request();
         let started = self.job.clock.now();
@@ -339,7 +339,7 @@ impl<'a> Worker<'a> {
                 }
                 drop(conversation);
                 let now = self.time(self.job.clock.now());
-                self.source.ended(slot, now, Ending::Success);
+                self.source.ended(slot, now, TurnEnding::Success);
             }
         }
     }
@@ -355,7 +355,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Before a second is closed.
+    /// Books work before a second is closed.
     fn check_all(&mut self) {
         while !self.unchecked.is_empty() {
             self.check_one();
@@ -366,13 +366,13 @@ impl<'a> Worker<'a> {
         self.check_all();
         let now = self.time(self.job.clock.now());
         self.recorder.failed(failure, now);
-        self.source.ended(slot, now, Ending::Failure);
+        self.source.ended(slot, now, TurnEnding::Failure);
     }
 }
 
 const SLOT_BITS: u32 = 32;
 const SLOTS: usize = (1 << SLOT_BITS) - 1;
-/// One bit less than there is room for, so that no connection has the timer's token.
+/// Limit of generations, one bit below the room, so that no connection has the timer's token.
 const GENERATIONS: u32 = u32::MAX >> 1;
 
 const fn token(slot: usize, generation: u32) -> Token {

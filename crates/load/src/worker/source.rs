@@ -1,4 +1,4 @@
-//! Whose turn it is: users who come back, or arrivals of a schedule. Pure: time comes in from outside.
+//! Turns of users who come back, or of arrivals by a schedule. Time comes from outside.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,21 +7,21 @@ use std::time::Duration;
 use keymark_bench::runner::arrivals::{Poisson, Thoughts};
 use keymark_bench::{Pacing, Rate};
 
-use crate::settings::Settings;
+use crate::settings::LoadSettings;
 
 /// A user whose transaction failed waits this long at least, so that a server that refuses is not asked without end.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
-/// Which of several threads this is.
+/// Number of a thread among several.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     pub(crate) thread: u32,
     pub(crate) threads: u32,
 }
 
-/// How a transaction ended, for who comes next.
+/// Result of a transaction, for the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum TurnEnding {
     Success,
     Failure,
 }
@@ -30,15 +30,15 @@ pub(crate) enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) slot: usize,
-    /// From where its latency counts; `None`: from when it starts.
+    /// Start of its latency; `None` stands for its own start.
     pub(crate) scheduled: Option<Duration>,
 }
 
 /// The turns of one thread.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum TurnSource {
     Users(Loop),
-    Arrivals(Box<Queue>),
+    Arrivals(Box<ArrivalQueue>),
 }
 
 #[derive(Debug)]
@@ -54,19 +54,21 @@ pub(crate) struct Loop {
 }
 
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct ArrivalQueue {
     arrivals: Poisson,
     free: Vec<usize>,
     slots: usize,
     most: usize,
 }
 
-impl Source {
-    pub(crate) fn new(settings: &Settings, share: Share) -> Self {
+impl TurnSource {
+    pub(crate) fn new(settings: &LoadSettings, share: Share) -> Self {
         match settings.load.pacing {
             Pacing::Closed => Self::Users(Loop::new(Duration::ZERO, settings, share)),
             Pacing::Thinking(longest) => Self::Users(Loop::new(longest, settings, share)),
-            Pacing::Open(rate) => Self::Arrivals(Box::new(Queue::new(rate, settings, share))),
+            Pacing::Open(rate) => {
+                Self::Arrivals(Box::new(ArrivalQueue::new(rate, settings, share)))
+            }
         }
     }
 
@@ -90,7 +92,7 @@ impl Source {
         }
     }
 
-    /// When the next turn is due; `None` if that depends on one that is under way.
+    /// Returns when the next turn is due; `None` if that depends on one under way.
     pub(crate) fn next(&self) -> Option<Duration> {
         match self {
             Self::Users(users) => users.due.peek().map(|Reverse((due, _))| *due),
@@ -102,7 +104,7 @@ impl Source {
     }
 
     /// The transaction in a slot is over.
-    pub(crate) fn ended(&mut self, slot: usize, now: Duration, ending: Ending) {
+    pub(crate) fn ended(&mut self, slot: usize, now: Duration, ending: TurnEnding) {
         match self {
             Self::Users(users) => users.ended(slot, now, ending),
             Self::Arrivals(queue) => queue.free.push(slot),
@@ -127,7 +129,7 @@ impl Source {
 }
 
 impl Loop {
-    fn new(longest: Duration, settings: &Settings, share: Share) -> Self {
+    fn new(longest: Duration, settings: &LoadSettings, share: Share) -> Self {
         let count = settings.load.concurrency.get();
         let mine = (share.thread..count).step_by(share.threads as usize);
         let mut due = BinaryHeap::new();
@@ -148,7 +150,7 @@ impl Loop {
         }
     }
 
-    fn ended(&mut self, user: usize, now: Duration, ending: Ending) {
+    fn ended(&mut self, user: usize, now: Duration, ending: TurnEnding) {
         if !std::mem::replace(&mut self.had[user], true) {
             self.left -= 1;
             if self.left == 0 {
@@ -157,15 +159,15 @@ impl Loop {
         }
         let pause = self.thoughts[user].next(self.longest);
         let pause = match ending {
-            Ending::Success => pause,
-            Ending::Failure => pause.max(AFTER_FAILURE),
+            TurnEnding::Success => pause,
+            TurnEnding::Failure => pause.max(AFTER_FAILURE),
         };
         self.due.push(Reverse((now + pause, user)));
     }
 }
 
-impl Queue {
-    fn new(rate: Rate, settings: &Settings, share: Share) -> Self {
+impl ArrivalQueue {
+    fn new(rate: Rate, settings: &LoadSettings, share: Share) -> Self {
         let most = settings.most_in_flight.get().div_ceil(share.threads);
         let own = rate.per_second() / f64::from(share.threads);
         Self {
@@ -195,21 +197,21 @@ mod tests {
         Load::closed(NonZeroU32::new(count).unwrap())
     }
 
-    fn settings(load: Load) -> Settings {
-        Settings {
+    fn settings(load: Load) -> LoadSettings {
+        LoadSettings {
             seed: 1,
-            ..Settings::new(load, Duration::from_secs(1))
+            ..LoadSettings::new(load, Duration::from_secs(1))
         }
     }
 
     #[test]
     fn users_come_one_after_the_other_within_the_ramp() {
-        let ramped = Settings {
+        let ramped = LoadSettings {
             ramp: 400 * MS,
             ..settings(users(4))
         };
-        let mut source = Source::new(&ramped, ALONE);
-        let at = |source: &mut Source, now| std::iter::from_fn(|| source.take(now)).count();
+        let mut source = TurnSource::new(&ramped, ALONE);
+        let at = |source: &mut TurnSource, now| std::iter::from_fn(|| source.take(now)).count();
         assert_eq!(at(&mut source, Duration::ZERO), 1);
         assert_eq!(source.next(), Some(100 * MS));
         assert_eq!(at(&mut source, 250 * MS), 2);
@@ -219,18 +221,18 @@ mod tests {
 
     #[test]
     fn users_start_and_come_back() {
-        let mut source = Source::new(&settings(users(4)), ALONE);
+        let mut source = TurnSource::new(&settings(users(4)), ALONE);
         let started = std::iter::from_fn(|| source.take(Duration::ZERO));
         let started: Vec<usize> = started.map(|turn| turn.slot).collect();
         assert_eq!(started, [0, 1, 2, 3]);
         assert_eq!((source.next(), source.settled()), (None, None));
         for slot in 0..4 {
-            source.ended(slot, 50 * MS, Ending::Success);
+            source.ended(slot, 50 * MS, TurnEnding::Success);
         }
         assert_eq!(source.settled(), Some(50 * MS));
         assert_eq!(source.next(), Some(50 * MS));
         assert_eq!(source.take(50 * MS).unwrap().slot, 0);
-        source.ended(0, 60 * MS, Ending::Failure);
+        source.ended(0, 60 * MS, TurnEnding::Failure);
         (0..3).for_each(|_| assert!(source.take(60 * MS).is_some()));
         assert_eq!(
             source.next(),
@@ -243,7 +245,7 @@ mod tests {
     fn threads_share_the_users() {
         let count = |thread| {
             let share = Share { thread, threads: 3 };
-            let mut source = Source::new(&settings(users(8)), share);
+            let mut source = TurnSource::new(&settings(users(8)), share);
             std::iter::from_fn(|| source.take(Duration::ZERO)).count()
         };
         assert_eq!([count(0), count(1), count(2)], [3, 3, 2]);
@@ -251,7 +253,7 @@ mod tests {
             thread: 2,
             threads: 3,
         };
-        let idle = Source::new(&settings(users(1)), share);
+        let idle = TurnSource::new(&settings(users(1)), share);
         assert_eq!((idle.next(), idle.settled()), (None, Some(Duration::ZERO)));
     }
 
@@ -261,11 +263,11 @@ mod tests {
             pacing: Pacing::Open("100/s".parse().unwrap()),
             ..Load::single()
         };
-        let two_at_once = Settings {
+        let two_at_once = LoadSettings {
             most_in_flight: NonZeroU32::new(2).unwrap(),
             ..settings(open)
         };
-        let mut source = Source::new(&two_at_once, ALONE);
+        let mut source = TurnSource::new(&two_at_once, ALONE);
         let late = 500 * MS;
         let due = Poisson::new(100.0, two_at_once.seed, 0).take_while(|due| *due <= late);
         let due: Vec<Duration> = due.collect();
@@ -274,7 +276,7 @@ mod tests {
         assert_eq!(scheduled(source.take(late)), due[0]);
         assert_eq!(scheduled(source.take(late)), due[1]);
         assert_eq!((source.take(late), source.next()), (None, None));
-        source.ended(1, late, Ending::Failure);
+        source.ended(1, late, TurnEnding::Failure);
         let turn = source.take(late);
         assert_eq!(turn.unwrap().slot, 1);
         assert_eq!(scheduled(turn), due[2]);

@@ -9,7 +9,8 @@ use keymark_bench::runner::arrivals::Poisson;
 use keymark_bench::server_load::{Durations, LoadLimit, TriedDemand};
 use keymark_bench::{Load, Pacing};
 use keymark_load::{
-    Certificate, Measurement, NoSteadyState, Observer, Progress, Settings, Target, run, search,
+    Certificate, LoadProgress, LoadSettings, Measurement, NoSteadyState, Observer, Target, run,
+    search,
 };
 use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stats::PerSecond;
@@ -28,14 +29,14 @@ fn whole(measured: &Measurement) -> Durations {
 }
 
 /// An open loop, and when its arrivals are due.
-fn arrivals(rate: f64, most: u32, seconds: u64) -> (Settings, Vec<Duration>) {
+fn arrivals(rate: f64, most: u32, seconds: u64) -> (LoadSettings, Vec<Duration>) {
     let open = Load {
         pacing: Pacing::Open(rate.try_into().unwrap()),
         ..Load::single()
     };
-    let settings = Settings {
+    let settings = LoadSettings {
         most_in_flight: NonZeroU32::new(most).unwrap(),
-        ..Settings::new(open, Duration::from_secs(seconds))
+        ..LoadSettings::new(open, Duration::from_secs(seconds))
     };
     let due = Poisson::new(rate, settings.seed, 0).take_while(|due| *due <= settings.duration);
     let due = due.collect();
@@ -168,10 +169,10 @@ fn users_think_between_transactions() {
     assert!(measured.settled.is_some());
 }
 
-struct Count(u32, Progress);
+struct Count(u32, LoadProgress);
 
 impl Observer for Count {
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &LoadProgress) {
         assert!(progress.transactions >= self.1.transactions);
         *self = Self(self.0 + 1, *progress);
     }
@@ -181,7 +182,7 @@ impl Observer for Count {
 fn it_is_told_how_it_goes_and_stopped_by_a_flag() {
     let server = Server::start(&p256(), Behaviour::Serve);
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
-    let none = Progress {
+    let none = LoadProgress {
         elapsed: Duration::ZERO,
         left: Duration::ZERO,
         transactions: 0,
@@ -224,7 +225,7 @@ fn a_server_that_takes_one_at_a_time_is_saturated_by_few() {
 fn what_cannot_be_done_is_said_before_it_begins() {
     let server = Server::start(&p256(), Behaviour::Serve);
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
-    let error = |target: &Target, settings: &Settings| {
+    let error = |target: &Target, settings: &LoadSettings| {
         let failed = run(target, settings, (&clock, &stop), &mut ());
         failed.unwrap_err().to_string()
     };

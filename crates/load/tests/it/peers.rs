@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use keymark_bench::{Clock, MonotonicClock};
 use keymark_load::{
-    Alert, Certificate, CipherSuite, Expectation, Failure, Fingerprint, Negotiated, Phase, Target,
-    Timeouts, Weak, probe,
+    Alert, Certificate, CipherSuite, ClientOffer, Expectation, Failure, Fingerprint, LoadError,
+    Negotiated, Phase, Target, Timeouts, Weak, handshake, probe,
 };
 use keymark_load::{KeyExchange, TlsVersion};
 use openssl::dh::Dh;
@@ -232,4 +232,27 @@ fn a_server_without_the_key_of_its_certificate_is_found_out() {
             assert_eq!(failure, class, "{version}");
         }
     }
+}
+
+/// The header of a handshake message, which goes on for ever.
+#[test]
+fn a_server_that_drips_is_left_at_the_limit() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let drip = b"\x16\x03\x03\x40\x00\x02\x00\x3f";
+        while std::io::Write::write_all(&mut stream, drip).is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let clock = MonotonicClock::new();
+    let until = clock.now().after(Duration::from_millis(300));
+    let offer = ClientOffer::of_certificates(Certificate::Any);
+    let ended = handshake((address, "localhost"), &offer, (&clock, until));
+    assert!(matches!(
+        ended,
+        Err(LoadError::Transaction(Failure::HandshakeTimeout))
+    ));
+    server.join().unwrap();
 }

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Exchange, Expectation, Failure, Measurement, Observer, Phase, Progress, Service, Timeouts, run,
+    Exchange, Expectation, Failure, LoadProgress, Measurement, Observer, Phase, Service, Timeouts,
+    run,
 };
 
 use crate::support::users;
 
-/// What it answers.
+/// Answers of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
     Rightly,
@@ -158,7 +159,7 @@ fn a_service_that_accepts_nobody_is_given_up() {
 fn a_service_that_dies_under_load_has_answered_until_then() {
     struct Seen(u64);
     impl Observer for Seen {
-        fn progress(&mut self, progress: &Progress) {
+        fn progress(&mut self, progress: &LoadProgress) {
             self.0 = self.0.max(progress.failed);
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn multiple(first: u32, second: u32) -> Option<Effect> {
     })
 }
 
-/// By P, U and W; P = 0 and W = 0 is something else.
+/// Reads P, U and W; P = 0 and W = 0 is something else.
 fn offset(pre: u32, up: u32, write_back: u32, magnitude: u32) -> Option<Offset> {
     let offset = match up {
         0 => -(magnitude as i16),

@@ -1,4 +1,4 @@
-//! From encodings to operations: ARM DDI 0403E, chapter A5 (Thumb encoding) and A7.7 (each form).
+//! Decoder of encodings: ARM DDI 0403E, chapter A5 (Thumb encoding) and A7.7 (each form).
 
 mod arithmetic32;
 mod float;

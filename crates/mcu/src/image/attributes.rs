@@ -1,5 +1,5 @@
-//! What a program was compiled for, by its build attributes ("Addenda to, and Errata in, the ABI for the Arm
-//! Architecture", Arm IHI 0045, 3.3).
+//! Target of a program by its build attributes ("Addenda to, and Errata in, the ABI for the Arm Architecture", Arm IHI
+//! 0045, 3.3).
 
 use addr2line::gimli::{EndianSlice, LittleEndian, Reader, Result};
 

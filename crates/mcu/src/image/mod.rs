@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use goblin::elf::{Elf, header, program_header};
 
-use crate::machine::{Layout, Machine, Memory};
+use crate::machine::{Layout, Memory, SimulatedMachine};
 
 /// More than this no part holds: flash and RAM of 16 MiB each.
 const MOST_BYTES: usize = 32 << 20;
 /// The most bytes apart from flash and RAM.
 const MOST_APART: usize = 64 << 10;
-/// What the address of every vector table is a multiple of, at least (B1.5.3 of DDI 0403E).
+/// Alignment of every vector table, at least (B1.5.3 of DDI 0403E).
 const TABLE_ALIGNMENT: u32 = 128;
 
 /// A loaded program.
@@ -29,11 +29,11 @@ pub struct Image {
 
 #[derive(Debug, Clone)]
 struct Segment {
-    /// Where it is loaded.
+    /// Address of loading.
     address: u32,
-    /// Where the program sees it, after start-up code has copied it.
+    /// Address of use, after start-up code has copied it.
     runs_at: u32,
-    /// In the file.
+    /// Range in the file.
     bytes: Range<usize>,
     /// Bytes of memory there: those of the file and zeros.
     size: u32,
@@ -41,8 +41,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// Whether it is small data apart from flash and RAM, such as option bytes, UICR or backup RAM. In the region of RAM
-    /// it is rather for a larger part, and the last region is the core's own.
+    /// Returns true if it is small data apart from flash and RAM, such as option bytes, UICR or backup RAM. In the
+    /// region of RAM it is rather for a larger part, and the last region is the core's own.
     fn is_apart(&self, memory: &Memory) -> bool {
         let others: usize = memory.apart().map(|(_, bytes)| bytes).sum();
         memory.bytes(self.runs_at, 0).is_err()
@@ -64,7 +64,7 @@ pub struct Symbol {
     pub address: u32,
     /// Bytes, as far as known.
     pub size: u32,
-    /// Whether it names a function: else data, or a mark of the linker's.
+    /// True if it names a function: else data, or a mark of the linker's.
     pub is_function: bool,
 }
 
@@ -74,30 +74,30 @@ pub enum ImageError {
     /// Not readable as ELF.
     #[error("this is not a usable ELF file: {0}")]
     Malformed(String),
-    /// For another machine.
+    /// Program for another machine.
     #[error(
         "this ELF file is for {found}, not a little-endian 32-bit Arm program; compile it with arm-none-eabi-gcc -mcpu=cortex-m3"
     )]
     OtherMachine {
-        /// What it is for.
+        /// Machine of the program.
         found: String,
     },
     /// Nothing to execute.
     #[error("this ELF file has nothing to load; give the linked program, not an object file")]
     Empty,
-    /// For a core of another architecture.
+    /// Program for a core of another architecture.
     #[error(
         "this program was compiled for {0}; the simulated cores are Cortex-M0+, M3 and M4: compile it with \
          -mcpu=cortex-m0plus, -mcpu=cortex-m3 or -mcpu=cortex-m4"
     )]
     OtherCore(&'static str),
-    /// For a larger core than the part has.
+    /// Program for a larger core than the part has.
     #[error(
         "this program was compiled for {0}, but a Cortex-M0+ has ARMv6-M only: compile it with -mcpu=cortex-m0plus, or \
          choose a part with another core with --mcu"
     )]
     LargerCore(&'static str),
-    /// It lies where this part has no memory.
+    /// Segment where this part has no memory.
     #[error(
         "{bytes} bytes at {address:#010x} do not fit the memory, which is {layout}; link the program for this part, or \
          choose another with --mcu"
@@ -116,7 +116,7 @@ pub enum ImageError {
          part, or choose another with --mcu"
     )]
     Stack {
-        /// What it says.
+        /// Initial stack pointer of the table.
         stack: u32,
         /// The memory.
         layout: Layout,
@@ -217,7 +217,7 @@ impl Image {
         written.ok_or_else(|| ImageError::NoSymbol(format!("at {address:#010x}")))
     }
 
-    /// Where `first` is the address of a segment's first byte.
+    /// Replaces bytes; `first` returns the address of a segment's first byte.
     fn write(&mut self, address: u32, first: fn(&Segment) -> u32, bytes: &[u8]) -> Option<()> {
         let place = self.segments.iter().find_map(|segment| {
             let offset = address.checked_sub(first(segment))? as usize;
@@ -229,17 +229,18 @@ impl Image {
         Some(())
     }
 
-    /// As an ELF file again, with what was replaced.
+    /// Returns the ELF file with the replaced bytes.
     pub fn to_elf(self) -> Vec<u8> {
         self.file
     }
 
-    /// What code is called, by address; each name reaches to the next one or the end of its section.
+    /// Returns the names of code by address; each reaches to the next one or the end of its section.
     pub fn code(&self) -> &[Symbol] {
         &self.code
     }
 
-    /// Where an instruction stands: `function+0x12`, and `(file.c:34)` where the program has debug information.
+    /// Returns the place of an instruction: `function+0x12`, and `(file.c:34)` where the program has debug
+    /// information.
     pub fn place(&self, address: u32) -> String {
         let after = self.code.partition_point(|one| one.address <= address);
         let symbol = after.checked_sub(1).and_then(|index| self.code.get(index));
@@ -257,7 +258,7 @@ impl Image {
         }
     }
 
-    /// What the program calls phases: a symbol `keymark_phase_NAME` has the number of one as its value.
+    /// Returns the program's names of phases: a symbol `keymark_phase_NAME` has a phase's number as its value.
     pub fn phase_names(&self) -> impl Iterator<Item = (u8, &str)> {
         self.symbols.iter().filter_map(|symbol| {
             let name = symbol.name.strip_prefix("keymark_phase_")?;
@@ -266,7 +267,7 @@ impl Image {
     }
 
     /// A machine with this program, ready to begin as after a reset.
-    pub fn machine(&self, layout: &Layout) -> Result<Machine, ImageError> {
+    pub fn machine(&self, layout: &Layout) -> Result<SimulatedMachine, ImageError> {
         let mut memory = Memory::new(layout.clone());
         for segment in &self.segments {
             let bytes = &self.file[segment.bytes.clone()];
@@ -283,9 +284,11 @@ impl Image {
             }
         }
         let (entry, stack, vectors) = self.start(&memory)?;
-        let names = self.code.iter();
-        let boundaries = names.flat_map(|one| [one.address, one.address.saturating_add(one.size)]);
-        Ok(Machine::new(memory, entry, stack)
+        let boundaries = self
+            .code
+            .iter()
+            .flat_map(|one| [one.address, one.address.saturating_add(one.size)]);
+        Ok(SimulatedMachine::new(memory, entry, stack)
             .with_vectors(vectors)
             .with_boundaries(boundaries))
     }
@@ -295,8 +298,7 @@ impl Image {
     /// of RAM.
     fn start(&self, memory: &Memory) -> Result<Start, ImageError> {
         let layout = memory.layout();
-        let names = self.symbols.iter();
-        let named = names.filter(|one| {
+        let named = self.symbols.iter().filter(|one| {
             let is_aligned = one.address.is_multiple_of(TABLE_ALIGNMENT);
             is_aligned && one.name.to_ascii_lowercase().contains("vec")
         });
@@ -338,20 +340,24 @@ impl Image {
         }
     }
 
-    /// Whether that is the address of Thumb code, loaded into flash or RAM.
+    /// Returns true if that is the address of Thumb code, loaded into flash or RAM.
     fn holds(&self, entry: u32, memory: &Memory) -> bool {
         let within = |first: u32, segment: &Segment| {
             (entry.wrapping_sub(first) as usize) < segment.bytes.len() && entry & 1 == 1
         };
-        let mut segments = self.segments.iter();
         memory.half(entry & !1).is_ok()
-            && segments.any(|one| within(one.address, one) || within(one.runs_at, one))
+            && self
+                .segments
+                .iter()
+                .any(|one| within(one.address, one) || within(one.runs_at, one))
     }
 }
 
 fn attributes<'f>(elf: &Elf<'_>, file: &'f [u8]) -> Option<&'f [u8]> {
-    let mut sections = elf.section_headers.iter();
-    let section = sections.find(|section| section.sh_type == SHT_ARM_ATTRIBUTES)?;
+    let section = elf
+        .section_headers
+        .iter()
+        .find(|section| section.sh_type == SHT_ARM_ATTRIBUTES)?;
     file.get(section.file_range()?)
 }
 

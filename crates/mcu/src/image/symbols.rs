@@ -102,7 +102,7 @@ pub(super) fn code(elf: &Elf<'_>) -> Vec<Symbol> {
     sized.filter(|symbol| symbol.size > 0).collect()
 }
 
-/// Where in the source an instruction stands, as `file:line`.
+/// Returns the source line of an instruction as `file:line`.
 pub(super) fn line(file: &[u8], address: u32) -> Option<String> {
     let elf = Elf::parse(file).ok()?;
     let section = |id: gimli::SectionId| {

@@ -1,4 +1,4 @@
-//! What follows from an effect for timing: its class, the registers written and addressed with.
+//! Facts of an effect for timing: its class, and the registers written and addressed with.
 
 use crate::instruction::{
     Alu, Condition, Effect, Extend, Long, MultipleTransfer, Multiply, Offset, Operands, Register,
@@ -6,8 +6,8 @@ use crate::instruction::{
 };
 use crate::named::named;
 
-/// What is known of an instruction before it is executed. Sixteen bytes, copied whole: the timing model
-/// keeps those of the instruction before.
+/// Facts of an instruction before its execution. Sixteen bytes, copied whole: the timing model keeps those of the
+/// instruction before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(4))]
 pub struct Facts {
@@ -15,22 +15,22 @@ pub struct Facts {
     pub writes: u16,
     /// Registers it makes an address of.
     pub address: u16,
-    /// What its cycles are counted as.
+    /// Class of its cycles.
     pub class: Class,
     /// Bytes: two or four.
     pub size: u8,
     /// Bytes it moves to or from memory.
     pub bytes: u8,
-    /// Whether it does anything, by the IT block around it.
+    /// Condition of the IT block around it.
     pub condition: Condition,
     /// Floating-point registers that it computes, for which what directly follows waits a cycle.
     pub late: u32,
-    /// And those that it needs when it begins.
+    /// Registers needed at the beginning.
     pub reads: u32,
 }
 
 impl Facts {
-    /// Those of an instruction that touches nothing.
+    /// Facts of an instruction that touches nothing.
     pub const NONE: Self = Self {
         writes: 0,
         address: 0,
@@ -50,7 +50,7 @@ impl Facts {
         }
     }
 
-    /// The same of one that moves so many bytes, at an address made of these registers.
+    /// Returns facts of a transfer of that many bytes, at an address made of these registers.
     pub(super) const fn moving(self, bytes: u8, address: u16) -> Self {
         Self {
             bytes,
@@ -61,7 +61,7 @@ impl Facts {
 }
 
 impl Effect {
-    /// What its class and registers are.
+    /// Returns class and registers of the effect.
     pub(super) fn facts(&self) -> Facts {
         match *self {
             Self::DataImmediate(alu, _, r, ..) | Self::DataRegister(alu, _, r) => {
@@ -158,7 +158,8 @@ impl Effect {
         }
     }
 
-    /// Whether it belongs to the DSP or the floating-point extension, which the Cortex-M3 has not (A1.4, A7.7 by mnemonic).
+    /// Returns true if it belongs to the DSP or the floating-point extension, which the Cortex-M3 has not (A1.4, A7.7
+    /// by mnemonic).
     pub const fn is_extension(&self) -> bool {
         match self {
             Self::Multiply(multiply, ..) => {
@@ -181,10 +182,10 @@ impl Effect {
     }
 }
 
-/// Which instructions a core has.
+/// Set of instructions of a core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Architecture {
-    /// Those of 16 bits and a few others (ARM DDI 0419); no unaligned access.
+    /// ARMv6-M: instructions of 16 bits and a few others (ARM DDI 0419); no unaligned access.
     Armv6M,
     /// Neither the DSP nor the floating-point extension.
     Armv7M,
@@ -194,7 +195,7 @@ pub enum Architecture {
 }
 
 impl Effect {
-    /// Whether that architecture has it, in so many bytes that begin with `first`.
+    /// Returns true if that architecture has it, in so many bytes that begin with `first`.
     pub(crate) fn belongs_to(&self, architecture: Architecture, size: u8, first: u16) -> bool {
         match architecture {
             Architecture::Armv6M => self.is_baseline(size, first),
@@ -219,7 +220,7 @@ impl Effect {
         }
     }
 
-    /// Whether it needs to know where it stands, other than for an address.
+    /// Returns true if it needs to know where it stands, other than for an address.
     pub(crate) fn reads_pc(&self) -> bool {
         match *self {
             Self::DataRegister(alu, _, r) | Self::DataShifted(alu, _, r, _) => {
@@ -231,7 +232,7 @@ impl Effect {
     }
 }
 
-/// Of arithmetic and logic, where a move is of the class `moved`.
+/// Returns facts of arithmetic and logic, where a move is of the class `moved`.
 fn data(alu: Alu, r: Operands, moved: Class) -> Facts {
     let class = match alu {
         Alu::Mov | Alu::Mvn => moved,
@@ -258,7 +259,7 @@ fn indexed(t: Transfer) -> u16 {
     }
 }
 
-/// What the address is made of.
+/// Returns the registers of the address.
 fn addressed(t: Transfer) -> u16 {
     match t.offset {
         Offset::Scaled(rm, _) => t.rn.bit() | rm.bit(),
@@ -306,7 +307,7 @@ named! {
         LoadMultiple = "LDM/LDRD",
         /// STM, PUSH, STRD.
         StoreMultiple = "STM/STRD",
-        /// Of the floating-point unit what takes a cycle.
+        /// Single-cycle instructions of the floating-point unit.
         Float = "FPU",
         /// VMOV between two core registers and two of its own.
         FloatMoveTwo = "FPU",

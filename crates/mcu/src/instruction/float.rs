@@ -18,9 +18,9 @@ pub struct FloatTransfer {
     pub first: u8,
     pub count: u8,
     pub rn: Register,
-    /// From the base to the lowest address.
+    /// Offset of the lowest address from the base.
     pub offset: i16,
-    /// What the base goes on by.
+    /// Change of the base.
     pub moved: i16,
 }
 
@@ -34,7 +34,7 @@ pub struct Conversion {
     pub truncates: bool,
 }
 
-/// What is computed from Sn and Sm into Sd.
+/// Computation from Sn and Sm into Sd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FloatData {
     Add,
@@ -58,7 +58,7 @@ pub enum FloatData {
     ToFixed(Conversion),
 }
 
-/// What such an instruction does.
+/// Effect of a floating-point instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Float {
     Data(FloatData, FloatOperands),

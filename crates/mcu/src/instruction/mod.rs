@@ -10,7 +10,7 @@ pub use facts::{Architecture, Class, Facts};
 pub use float::*;
 pub use operand::*;
 
-/// One of the sixteen core registers. An enumeration, so that an index into sixteen needs no check.
+/// Core register. An enumeration, so that an index into sixteen needs no check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "what they say")]
@@ -65,7 +65,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// From its four bits; 15 is AL as in IT blocks.
+    /// Returns the condition of four bits; 15 is AL as in IT blocks.
     pub const fn new(bits: u32) -> Self {
         use Condition::{Al, Cc, Cs, Eq, Ge, Gt, Hi, Le, Ls, Lt, Mi, Ne, Pl, Vc, Vs};
         [
@@ -77,9 +77,9 @@ impl Condition {
 /// A decoded instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// What it does.
+    /// Effect of the instruction.
     pub effect: Effect,
-    /// What is known of it besides.
+    /// Facts for timing.
     pub facts: Facts,
 }
 
@@ -94,7 +94,7 @@ impl Instruction {
         Self { effect, facts }
     }
 
-    /// Whether it may go elsewhere, or has to be seen to before what follows.
+    /// Returns true if it may go elsewhere, or has to be seen to before what follows.
     pub(crate) const fn ends_block(&self) -> bool {
         self.facts.writes & Register::PC.bit() != 0
             || matches!(
@@ -111,11 +111,11 @@ impl Instruction {
     }
 }
 
-/// What an instruction does, its operands ready for use.
+/// Effect of an instruction, its operands ready for use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the architecture manual")]
 pub enum Effect {
-    /// With the carry of a constant that is rotated (ThumbExpandImm_C, A5.3.2).
+    /// Data processing with a constant, and the carry of a rotated one (ThumbExpandImm_C, A5.3.2).
     DataImmediate(Alu, Flags, Operands, Option<bool>, u32),
     DataRegister(Alu, Flags, Operands),
     DataShifted(Alu, Flags, Operands, (Shift, u8)),
@@ -123,7 +123,7 @@ pub enum Effect {
     ShiftRegister(Shift, Flags, Operands),
     /// MOVT
     MoveTop(Register, u16),
-    /// With Ra.
+    /// Multiplication, with Ra.
     Multiply(Multiply, Flags, Operands, Register),
     MultiplyLong(Long, LongOperands),
     MultiplyLongDsp(LongDsp, LongOperands),
@@ -137,10 +137,10 @@ pub enum Effect {
     Select(Operands),
     /// PKHBT (`Lsl`) and PKHTB (`Asr`).
     Pack(Operands, (Shift, u8)),
-    /// Of Rm rotated by so much; with addition, unless Rn is the PC.
+    /// Extension of Rm rotated by that many bits; with addition, unless Rn is the PC.
     Extend(Extend, Operands, u8),
     Unary(Unary, Operands),
-    /// From the least significant bit, of so many.
+    /// Bit field: least significant bit and width.
     BitField(BitField, Operands, (u8, u8)),
     Load(Transfer),
     /// Relative to the PC; the address is ready.

@@ -22,7 +22,7 @@ impl Operands {
     }
 }
 
-/// Those of a product of 64 bits: RdLo, RdHi, Rn, Rm.
+/// Operands of a product of 64 bits: RdLo, RdHi, Rn, Rm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongOperands {
     pub low: Register,
@@ -31,7 +31,7 @@ pub struct LongOperands {
     pub m: Register,
 }
 
-/// One value moved, at an offset from a base register.
+/// Transfer of one value at an offset from a base register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
     pub access: Access,
@@ -71,7 +71,7 @@ pub enum Alu {
     Cmn,
 }
 
-/// Whether an instruction changes the flags.
+/// Effect of an instruction on the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flags {
     /// APSR stays.
@@ -102,7 +102,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// What becomes of a value that is read.
+    /// Extends a value that is read.
     #[inline(always)]
     pub(crate) const fn extend(self, value: u32) -> u32 {
         match self {
@@ -124,7 +124,7 @@ impl Access {
     }
 }
 
-/// How far from the base register, and whether that moves.
+/// Offset from the base register, and its write-back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offset {
     /// `[Rn, #offset]`
@@ -137,7 +137,7 @@ pub enum Offset {
     Scaled(Register, u8),
 }
 
-/// Where the list of LDM and STM goes from the base.
+/// Direction of the list of LDM and STM from the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// IA
@@ -156,12 +156,12 @@ pub enum Long {
     Umaal,
 }
 
-/// Which halves of the operands are multiplied.
+/// Halves of the operands that are multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Halves {
-    /// Of Rn.
+    /// Half of Rn.
     pub n: Half,
-    /// Of Rm.
+    /// Half of Rm.
     pub m: Half,
 }
 
@@ -212,7 +212,7 @@ pub enum Saturating {
     Qdsub,
 }
 
-/// What the lanes of a parallel instruction do (A7.4.x, `SADD16` …).
+/// Lanes of a parallel instruction (A7.4.x, `SADD16` …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lanes {
     Add16,
@@ -223,7 +223,7 @@ pub enum Lanes {
     Sub8,
 }
 
-/// What becomes of a lane's sum.
+/// Result of a lane's sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// S…, U…: sets GE.
@@ -245,7 +245,7 @@ pub enum Extend {
     Uxtb16,
 }
 
-/// One operand in, one out.
+/// Operation with one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unary {
     Rev,
@@ -271,7 +271,7 @@ pub enum Sign {
     Unsigned,
 }
 
-/// How a register becomes the PC.
+/// Kind of an indirect branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Indirect {
     /// BX: bit 0 must be set.

@@ -66,14 +66,14 @@ macro_rules! options {
             from_name!($name, concat!("value of the option ", stringify!($field)));
         )+
 
-        /// How a kernel is built and what it is told.
+        /// Options of a kernel's build and input.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub struct Options {
             $($(#[$doc])* pub $field: $name,)+
         }
 
         /// The fields of [`Options`] as the command line names them.
-        pub const OPTION_NAMES: [&str; 6] = [$(stringify!($field),)+];
+        pub const OPTION_NAMES: [&str; 4] = [$(stringify!($field),)+];
 
         impl Options {
             /// Sets one by its words.
@@ -102,7 +102,7 @@ macro_rules! options {
 }
 
 options! {
-    /// How the MULADDC step is made.
+    /// Implementation of the MULADDC step.
     umaal: Umaal {
         /// UMULL and additions, in assembly.
         Off = "off",
@@ -111,30 +111,14 @@ options! {
         /// Portable C: what the compiler makes of 64-bit products.
         Portable = "c",
     }
-    /// Bits of the sliding window.
-    window: Window {
-        /// Eight powers.
-        Four = "4",
-        /// Sixteen powers.
-        Five = "5",
-        /// Thirty-two powers.
-        Six = "6",
-    }
-    /// Where dp, dq and qp come from.
+    /// Origin of dp, dq and qp.
     crt: Crt {
-        /// They are part of the stored key.
+        /// Part of the stored key.
         Stored = "stored",
-        /// From p and q by the binary extended gcd, in every operation.
+        /// Computed from p and q by the binary extended gcd, in every operation.
         Recomputed = "recomputed",
     }
-    /// Where the key is.
-    key: Key {
-        /// Copied to RAM, as when it was decrypted first.
-        Ram = "ram",
-        /// In flash, in the clear.
-        Flash = "flash",
-    }
-    /// How products of unlike limbs are counted twice in a square.
+    /// Method of counting products of unlike limbs twice in a square.
     square: Square {
         /// Their sum is doubled.
         Doubled = "doubled",
@@ -153,7 +137,7 @@ options! {
 }
 
 impl Options {
-    /// What firmware written for this core today would choose.
+    /// Returns the choice of firmware written for this core today.
     pub const fn for_core(core: Core) -> Self {
         Self {
             umaal: match core {
@@ -161,9 +145,7 @@ impl Options {
                 Core::CortexM3 => Umaal::Off,
                 Core::CortexM4 => Umaal::On,
             },
-            window: Window::Four,
             crt: Crt::Stored,
-            key: Key::Ram,
             square: Square::Doubled,
             opt: Optimisation::O3,
         }
@@ -178,7 +160,7 @@ impl Options {
         }
     }
 
-    /// Those that matter to a kernel, as name and word.
+    /// Returns name and word of the options that matter to a kernel.
     pub fn words(&self, kernel: Kernel) -> Vec<(&'static str, &'static str)> {
         OPTION_NAMES
             .into_iter()
@@ -217,10 +199,10 @@ mod tests {
         );
         assert!(
             options
-                .set("window", "7")
+                .set("square", "7")
                 .unwrap_err()
                 .to_string()
-                .contains("4, 5, 6")
+                .contains("doubled, twice")
         );
         assert!(
             options
@@ -229,23 +211,5 @@ mod tests {
                 .to_string()
                 .contains("umaal")
         );
-    }
-
-    #[test]
-    fn umaal_needs_the_dsp_extension() {
-        let options = Options::for_core(Core::CortexM4);
-        assert!(options.problem(Core::CortexM4).is_none());
-        assert!(options.problem(Core::CortexM3).unwrap().contains("UMAAL"));
-        assert!(
-            Options::for_core(Core::CortexM3)
-                .problem(Core::CortexM3)
-                .is_none()
-        );
-    }
-
-    #[test]
-    fn gnupg_s_name_of_the_curve_is_understood() {
-        assert_eq!("cv25519".parse(), Ok(Kernel::X25519));
-        assert!("rsa1024".parse::<Kernel>().is_err());
     }
 }

@@ -2,9 +2,9 @@
 
 use include_dir::{Dir, File, include_dir};
 
-use super::{Crt, Kernel, Key, Options, Square, Umaal, Window};
+use super::{Crt, Kernel, Options, Square, Umaal};
 use crate::image::{Image, ImageError};
-use crate::machine::{Machine, Stop};
+use crate::machine::{SimulatedMachine, Stop};
 use crate::microcontroller::Microcontroller;
 use crate::timing::{Pipeline, Timing, Untimed};
 
@@ -21,14 +21,14 @@ static EXPECTED: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels/expected");
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what their fields are")]
 pub enum KernelError {
-    /// It cannot be loaded.
+    /// Program that cannot be loaded.
     #[error("{kernel} cannot be loaded into {mcu}: {source}")]
     Image {
         kernel: Kernel,
         mcu: String,
         source: ImageError,
     },
-    /// It ended otherwise than with success.
+    /// Program that ended without success.
     #[error(
         "{kernel} on {mcu} ended with {stop} after {executed} instructions; it needs 20 KiB of RAM and 64 KiB of flash"
     )]
@@ -39,7 +39,7 @@ pub enum KernelError {
         /// Instructions until then.
         executed: u64,
     },
-    /// It computed something else than it should.
+    /// Wrong result.
     #[error("{kernel} on {mcu} gave a wrong result, so its time means nothing; please report this")]
     WrongResult { kernel: Kernel, mcu: String },
 }
@@ -65,17 +65,12 @@ impl Kernel {
     pub fn image(self, options: &Options) -> Result<Image, ImageError> {
         let mut image = Image::parse(self.elf(options)?)?;
         if let Some(bits) = self.rsa_bits() {
-            let window = match options.window {
-                Window::Four => 4,
-                Window::Five => 5,
-                Window::Six => 6,
-            };
-            // `struct options` of kernels/rsa/rsa.c.
+            // `struct options` of kernels/rsa/rsa.c: a window of four bits, the key in RAM.
             let words = [
                 bits,
-                window,
+                4,
                 u32::from(options.crt == Crt::Recomputed),
-                u32::from(options.key == Key::Flash),
+                0,
                 u32::from(options.square == Square::Twice),
             ];
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -90,7 +85,7 @@ impl Kernel {
         mcu: &Microcontroller,
         options: &Options,
         timing: &mut T,
-    ) -> Result<Machine, KernelError> {
+    ) -> Result<SimulatedMachine, KernelError> {
         let loaded = self.image(options).and_then(|image| mcu.load(&image));
         let mut machine = loaded.map_err(|source| KernelError::Image {
             kernel: self,
@@ -119,7 +114,11 @@ impl Kernel {
     }
 
     /// Runs it functionally.
-    pub fn execute(self, mcu: &Microcontroller, options: &Options) -> Result<Machine, KernelError> {
+    pub fn execute(
+        self,
+        mcu: &Microcontroller,
+        options: &Options,
+    ) -> Result<SimulatedMachine, KernelError> {
         self.run(mcu, options, &mut Untimed)
     }
 
@@ -130,7 +129,7 @@ impl Kernel {
         Ok(pipeline)
     }
 
-    /// What a phase of it is called.
+    /// Returns the name of a phase.
     pub const fn phase_name(self, number: u8) -> &'static str {
         match (self.rsa_bits(), number) {
             (Some(_), 1) => "CRT parameters",

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::execute::{self, Done, Handler};
 use super::memory::Memory;
-use super::{Machine, transfer};
+use super::{SimulatedMachine, transfer};
 use crate::decode;
 use crate::instruction::{Architecture, Condition, Effect, Instruction, Register};
 
 /// The most instructions of a block: a bit each says which were skipped.
 pub(crate) const LONGEST: usize = 32;
 
-/// One step of a block, an instruction or what must be done before it, with those behind it: each goes on with the next
-/// itself, so that a host can foresee where from each.
+/// Operation of a block, an instruction or its preparation, with those behind it: each goes on with the next itself,
+/// so that a host can predict the branches.
 #[derive(Debug, Clone)]
 pub(super) struct Operation {
     run: Handler,
@@ -24,13 +24,13 @@ pub(super) struct Operation {
 
 impl Operation {
     #[inline(always)]
-    pub(super) fn run(&self, machine: &mut Machine) -> Done {
+    pub(super) fn run(&self, machine: &mut SimulatedMachine) -> Done {
         (self.run)(machine, self)
     }
 
-    /// With the operation behind it, if there is one: they are too few to matter to the stack.
+    /// Runs the operation behind it, if there is one: they are too few to matter to the stack.
     #[inline(always)]
-    pub(super) fn go_on(&self, machine: &mut Machine) -> Done {
+    pub(super) fn go_on(&self, machine: &mut SimulatedMachine) -> Done {
         match &self.next {
             Some(next) => next.run(machine),
             None => Ok(()),
@@ -40,10 +40,10 @@ impl Operation {
 
 /// Instructions that are executed one behind the other. Only the last may go elsewhere.
 #[derive(Debug, Clone)]
-pub struct Block {
-    /// Where it stands among the machine's, if it is kept: timing models keep there what they know of it.
+pub struct CodeBlock {
+    /// Number among the machine's blocks, if it is kept: timing models index by it.
     pub(crate) number: usize,
-    /// With their addresses.
+    /// Instructions with their addresses.
     pub(crate) instructions: Vec<(u32, Instruction)>,
     /// The address behind it.
     pub(super) after: u32,
@@ -51,7 +51,7 @@ pub struct Block {
     architecture: Architecture,
 }
 
-impl Block {
+impl CodeBlock {
     /// The number of those that are not kept.
     pub(crate) const PASSING: usize = usize::MAX;
 
@@ -125,10 +125,10 @@ impl Block {
     }
 }
 
-/// What has been decoded of flash and RAM.
+/// Decoded code of flash and RAM.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Code {
-    blocks: Vec<Block>,
+    blocks: Vec<CodeBlock>,
     flash: Region,
     ram: Region,
     /// Flash by its other name, since targets of branches are absolute: empty until executed from.
@@ -136,7 +136,7 @@ pub(super) struct Code {
     instructions: BTreeMap<u32, Instruction>,
     /// Addresses before which a block ends at the latest: where code gets another name.
     pub(super) boundaries: BTreeSet<u32>,
-    /// Which instructions are known.
+    /// Instruction set.
     pub(super) architecture: Architecture,
 }
 
@@ -180,7 +180,7 @@ impl Code {
 
     /// The block that begins there, if it is decoded.
     #[inline(always)]
-    pub(super) fn block(&self, address: u32) -> Option<&Block> {
+    pub(super) fn block(&self, address: u32) -> Option<&CodeBlock> {
         let number = (self.flash.numbers.get(self.flash.index(address)))
             .or_else(|| self.ram.numbers.get(self.ram.index(address)))
             .or_else(|| self.alias.numbers.get(self.alias.index(address)))?;
@@ -204,7 +204,7 @@ impl Code {
         if instructions.is_empty() {
             return None;
         }
-        let block = Block::new(self.blocks.len(), instructions, next, self.architecture);
+        let block = CodeBlock::new(self.blocks.len(), instructions, next, self.architecture);
         self.blocks.push(block);
         let number = self.blocks.len() as u32;
         *self.entry(address)? = number;
@@ -224,7 +224,7 @@ impl Code {
         self.alias.numbers.get_mut(index)
     }
 
-    /// One instruction; IT decodes those of its block as well.
+    /// Decodes one instruction; IT decodes those of its block as well.
     fn instruction(&mut self, address: u32, memory: &mut Memory) -> Option<Instruction> {
         if let Some(known) = self.instructions.get(&address) {
             return Some(*known);

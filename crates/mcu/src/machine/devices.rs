@@ -18,13 +18,13 @@ pub struct Stub {
     /// Bytes from there on that are alike; a word where nothing is said.
     #[serde(default)]
     pub bytes: u32,
-    /// What reads as after a reset.
+    /// Value after a reset.
     #[serde(default)]
     pub reset: u32,
     /// Pairs of bits: the second reads as the first was written, as "ready" follows "on".
     #[serde(default)]
     pub follow: Vec<(u8, u8)>,
-    /// Whether writes change nothing.
+    /// True if writes change nothing.
     #[serde(default)]
     pub ignored: bool,
 }
@@ -50,7 +50,7 @@ pub(super) const FLOAT_DEFAULTS: u32 = 0xe000_ef3c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
-/// Where the core's own registers lie.
+/// Addresses of the core's own registers.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
 /// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA.
 const TRACE_ENABLE: u32 = 1 << 24;
@@ -69,7 +69,7 @@ pub(super) struct Devices {
     /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
     cycles: u32,
     cycles_from: Option<u64>,
-    /// Whether CPACR allows coprocessor 10, which is the floating-point unit.
+    /// True if CPACR allows coprocessor 10, which is the floating-point unit.
     pub(super) floats: bool,
     tick: Tick,
     /// A bit for each exception that is pending by ICSR, and that is active.
@@ -78,7 +78,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    /// Where the vector table lies.
+    /// Returns the address of the vector table.
     pub(super) fn vectors(&self) -> u32 {
         self.word(VECTORS)
     }
@@ -88,8 +88,9 @@ impl Devices {
     }
 
     fn stub(&self, address: u32) -> Option<&Stub> {
-        let mut stubs = self.stubs.iter();
-        stubs.find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
+        self.stubs
+            .iter()
+            .find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
     }
 
     pub(super) fn word(&self, address: u32) -> u32 {
@@ -100,7 +101,7 @@ impl Devices {
         self.words.get(&address).copied().unwrap_or_else(reset)
     }
 
-    /// Whether there is a register.
+    /// Returns true if there is a register.
     pub(super) fn has(&self, address: u32) -> bool {
         PRIVATE.contains(&address) || self.stub(address).is_some()
     }
@@ -169,7 +170,7 @@ impl Devices {
         self.system.architecture != Architecture::Armv6M
     }
 
-    /// Whether a write there is text for a debugger: port 0 of the ITM, switched on.
+    /// Returns true if a write there is text for a debugger: port 0 of the ITM, switched on.
     pub(super) fn prints(&self, address: u32) -> bool {
         address == PORT
             && self.has_trace()
@@ -224,7 +225,7 @@ impl Devices {
         self.first(|exception| self.active >> exception & 1 == 1)
     }
 
-    /// It is being handled.
+    /// Marks an exception as active.
     pub(super) const fn taken(&mut self, exception: u32) {
         self.active |= 1 << (exception & 31);
         let asked = self.asked >> (exception & 31) & 1 == 1;
@@ -234,7 +235,7 @@ impl Devices {
         }
     }
 
-    /// It is handled.
+    /// Marks an exception as handled.
     pub(super) const fn left(&mut self, exception: u32) {
         self.active &= !(1 << (exception & 31));
     }

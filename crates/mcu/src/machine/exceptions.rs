@@ -3,7 +3,7 @@
 
 use super::fpscr::Fpscr;
 use super::registers::{BASEPRI, CONTROL, FAULTMASK, FLOAT_CONTEXT, IPSR, PRIMASK};
-use super::{Machine, Reason};
+use super::{Reason, SimulatedMachine};
 use crate::instruction::Register;
 
 pub(super) const SUPERVISOR_CALL: u32 = 11;
@@ -15,7 +15,7 @@ const RETURN: u32 = 0xffff_ffe0;
 /// Bits of it: without floating-point registers, to the process stack.
 const BASIC: u32 = 0x10;
 const PROCESS: u32 = 4;
-/// Of the saved xPSR: the stack was moved by four bytes.
+/// Bit of the saved xPSR: the stack was moved by four bytes.
 const MOVED: u32 = 1 << 9;
 /// Core registers that are saved, before PC and xPSR.
 const SAVED: [u32; 6] = [0, 1, 2, 3, 12, 14];
@@ -27,13 +27,13 @@ const LEAST_URGENT: i32 = 256;
 /// CONTROL.SPSEL
 const ON_PROCESS_STACK: u32 = 2;
 
-impl Machine {
-    /// Whether that is no address but says how to leave the exception.
+impl SimulatedMachine {
+    /// Returns true if that is no address but says how to leave the exception.
     pub(super) const fn leaves_exception(&self) -> bool {
         self.pc >= RETURN && self.registers.special[IPSR] != 0
     }
 
-    /// What an exception must be more urgent than (ExecutionPriority, B1.5.4).
+    /// Returns the priority that an exception must exceed (ExecutionPriority, B1.5.4).
     fn execution_priority(&self) -> i32 {
         let special = &self.registers.special;
         let handled = self.devices.handled();
@@ -55,7 +55,7 @@ impl Machine {
         (priority < self.execution_priority()).then_some(number)
     }
 
-    /// Whether a supervisor call can be taken; otherwise it escalates to a fault.
+    /// Returns true if a supervisor call can be taken; otherwise it escalates to a fault.
     pub(super) fn takes_calls(&self) -> bool {
         self.devices.priority(SUPERVISOR_CALL) < self.execution_priority()
     }

@@ -8,16 +8,16 @@ use super::arithmetic::{self, shift_with_carry, unary};
 use super::block::Operation;
 use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
-use super::{BusError, Halt, Interrupted, Machine, Reason, transfer};
+use super::{BusError, Halt, Interrupted, Reason, SimulatedMachine, transfer};
 use crate::instruction::{
     Alu, Architecture, Condition, Effect, Flags, Indirect, Long, Register, Shift, Sign,
 };
 
-/// Whether an instruction simply went on.
+/// Result of an instruction: simply going on, or an interruption.
 pub(super) type Done = Result<(), Interrupted>;
 
 /// Executes an operation of the effect that it was chosen for.
-pub(super) type Handler = fn(&mut Machine, &Operation) -> Done;
+pub(super) type Handler = fn(&mut SimulatedMachine, &Operation) -> Done;
 
 /// Chooses among a function's forms by the variant of an enumeration, the number of which is its parameter.
 macro_rules! form {
@@ -53,7 +53,7 @@ macro_rules! by_condition {
 /// Declares one: of which effect, and what it does before it goes on.
 macro_rules! executes {
     ($visibility:vis $name:ident $(<$($parameter:ident: $type:ty),+>)?, $effect:pat, |$machine:ident, $operation:ident| $body:block) => {
-        $visibility fn $name$(<$(const $parameter: $type),+>)?($machine: &mut Machine, $operation: &Operation) -> Done {
+        $visibility fn $name$(<$(const $parameter: $type),+>)?($machine: &mut SimulatedMachine, $operation: &Operation) -> Done {
             if let $effect = $operation.effect $body
             $operation.go_on($machine)
         }
@@ -61,7 +61,7 @@ macro_rules! executes {
 }
 pub(super) use executes;
 
-/// What executes that effect.
+/// Returns the function that executes an effect.
 pub(super) fn handler(effect: &Effect) -> Handler {
     match *effect {
         Effect::DataRegister(alu, flags, _) => by_alu!(alu, flags, data_register),
@@ -88,12 +88,12 @@ pub(super) fn handler(effect: &Effect) -> Handler {
     }
 }
 
-/// What skips an instruction of an IT block unless its condition holds.
+/// Returns the function that skips an instruction of an IT block unless its condition holds.
 pub(super) fn unless(condition: Condition) -> Handler {
     by_condition!(condition, skip_unless)
 }
 
-fn skip_unless<const CONDITION: u8>(machine: &mut Machine, operation: &Operation) -> Done {
+fn skip_unless<const CONDITION: u8>(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     if machine.registers.holds(Condition::new(CONDITION as u32)) {
         return operation.go_on(machine);
     }
@@ -109,7 +109,7 @@ executes! { pub(super) set_pc, Effect::Branch(pc), |machine, operation| {
     machine.registers.set(Register::PC, pc);
 } }
 
-fn nop(machine: &mut Machine, operation: &Operation) -> Done {
+fn nop(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
@@ -152,8 +152,8 @@ executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, opera
     registers.set(r.high, (result >> 32) as u32);
 } }
 
-/// What is neither the plainest arithmetic nor memory nor a branch.
-fn compute(machine: &mut Machine, operation: &Operation) -> Done {
+/// Executes effects that are neither the plainest arithmetic nor memory nor a branch.
+fn compute(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let registers = &mut machine.registers;
     match operation.effect {
         Effect::ShiftRegister(shift, flags, r) => registers.shift_register(shift, flags, r),
@@ -184,7 +184,7 @@ fn compute(machine: &mut Machine, operation: &Operation) -> Done {
 }
 
 /// The DSP extension, and saturation.
-fn compute_dsp(machine: &mut Machine, operation: &Operation) -> Done {
+fn compute_dsp(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let registers = &mut machine.registers;
     match operation.effect {
         Effect::MultiplyLongDsp(long, r) => {
@@ -208,8 +208,8 @@ fn compute_dsp(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
-/// What computes nothing: special registers, the monitor, and what ends the straight way.
-fn control(machine: &mut Machine, operation: &Operation) -> Done {
+/// Executes effects that compute nothing: special registers, the monitor, and ends of blocks.
+fn control(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let registers = &mut machine.registers;
     let halt = match operation.effect {
         Effect::ReadSpecial(rd, special) => {
@@ -272,7 +272,7 @@ executes! { branch_link, Effect::BranchLink(target), |machine, operation| {
     machine.next = target;
 } }
 
-fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
+fn branch_register(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     machine.noted.at = operation.index;
     let registers = &mut machine.registers;
     match operation.effect {
@@ -303,7 +303,7 @@ executes! { table_branch, Effect::TableBranch(access, r), |machine, operation| {
     machine.next = machine.registers.get(Register::PC).wrapping_add(2 * entry);
 } }
 
-impl Machine {
+impl SimulatedMachine {
     /// BXWritePC, A2.3.1.
     #[inline(always)]
     pub(super) fn exchange(&mut self, target: u32) -> Done {

@@ -6,7 +6,7 @@ use super::execute::Done;
 use super::fpscr::Fpscr;
 use super::registers::{CONTROL, FLOAT_CONTEXT, Registers};
 use super::transfer::aligned;
-use super::{Halt, Machine, Reason};
+use super::{Halt, Reason, SimulatedMachine};
 use crate::instruction::{Access, Effect, Float, FloatData, FloatTransfer, Register};
 
 /// The sign of a float.
@@ -16,7 +16,7 @@ const CONDITIONS: u32 = 0xf000_0000;
 const SATURATED: u32 = 1 << 27;
 
 /// Executes one, if CPACR allows it.
-pub(super) fn execute(machine: &mut Machine, operation: &Operation) -> Done {
+pub(super) fn execute(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let Effect::Float(float) = operation.effect else {
         return Ok(());
     };
@@ -48,7 +48,7 @@ pub(super) fn execute(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
-/// What stays among registers.
+/// Computes among registers.
 fn compute(registers: &mut Registers, float: Float) {
     match float {
         Float::Data(data, r) => {
@@ -121,7 +121,7 @@ fn value(status: Fpscr, data: FloatData, [d, n, m]: [u32; 3]) -> u32 {
     }
 }
 
-impl Machine {
+impl SimulatedMachine {
     /// Visits registers and their words in memory; the base changes last.
     fn transfer_floats(
         &mut self,

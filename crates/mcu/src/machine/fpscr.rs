@@ -17,9 +17,9 @@ const DEFAULT_NAN: u32 = INFINITY | QUIET;
 const FLUSH: u32 = 1 << 24;
 const ONE_NAN: u32 = 1 << 25;
 const ROUNDING: u32 = 3 << 22;
-/// What can be written: the conditions, the modes, the flags.
+/// Bits that can be written: the conditions, the modes, the flags.
 const WRITABLE: u32 = 0xf7c0_009f;
-/// What a new context takes from FPDSCR: the modes.
+/// Bits that a new context takes from FPDSCR: the modes.
 const MODES: u32 = 0x07c0_0000;
 
 /// The status and control register, by which floats are computed with. They are bits, so that no NaN changes on its way.
@@ -27,22 +27,22 @@ const MODES: u32 = 0x07c0_0000;
 pub struct Fpscr(u32);
 
 impl Fpscr {
-    /// As VMSR writes it.
+    /// Returns the register as VMSR writes it.
     pub const fn new(value: u32) -> Self {
         Self(value & WRITABLE)
     }
 
-    /// As VMRS reads it.
+    /// Returns the value as VMRS reads it.
     pub const fn value(self) -> u32 {
         self.0
     }
 
-    /// Whether results are rounded to nearest, which is all that is simulated.
+    /// Returns true if results are rounded to nearest, which is all that is simulated.
     pub(super) const fn rounds_to_nearest(self) -> bool {
         self.0 & ROUNDING == 0
     }
 
-    /// The same with the modes of FPDSCR.
+    /// Returns the register with the modes of FPDSCR.
     pub(super) const fn with_modes(self, defaults: u32) -> Self {
         Self(self.0 & !MODES | defaults & MODES)
     }
@@ -78,7 +78,7 @@ impl Fpscr {
         })
     }
 
-    /// Of two operands, unless one is a NaN.
+    /// Computes with two operands, unless one is a NaN.
     pub(super) fn binary(self, n: u32, m: u32, of: impl Fn(f64, f64) -> f64) -> u32 {
         let value = of(self.operand(n), self.operand(m));
         let value = || self.round(value as f32, value);
@@ -135,13 +135,13 @@ impl Fpscr {
 }
 
 impl Conversion {
-    /// One, in units of the last bit.
+    /// Returns one in units of the last bit.
     fn unit(self) -> f64 {
         (1u64 << self.fraction) as f64
     }
 }
 
-/// Whether that is any NaN.
+/// Returns true if that is any NaN.
 const fn is_nan(bits: u32) -> bool {
     bits & !SIGN > INFINITY
 }

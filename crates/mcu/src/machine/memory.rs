@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is wrong with an access.
+/// Error of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BusError {
     /// Nothing answers there.
@@ -28,16 +28,14 @@ pub struct Memory {
     ccm: Vec<u8>,
     /// Further data, with their addresses.
     apart: Vec<(u32, Vec<u8>)>,
-    /// Where RAM has been executed from, with so many bytes before it that a word may overlap with it: the first address,
-    /// and how many bytes.
+    /// Executed part of RAM, with the bytes before it that a word may overlap with: first address and length.
     watched: (u32, u32),
-    /// The same by halfwords, since code and variables may lie side by side: a write there makes decoded instructions
-    /// stale.
+    /// Executed halfwords, since code and variables may be adjacent: a write there makes decoded instructions stale.
     executed_halfwords: Vec<bool>,
     stale: bool,
 }
 
-/// Whether a larger access can be served from a slice at an offset.
+/// Reads a larger access from a slice at an offset, if it is inside.
 fn at<const N: usize>(bytes: &[u8], offset: u32) -> Option<[u8; N]> {
     let offset = offset as usize;
     bytes.get(offset..offset.checked_add(N)?)?.try_into().ok()
@@ -58,7 +56,7 @@ impl Memory {
         }
     }
 
-    /// Where it lies.
+    /// Returns the memory layout.
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -102,7 +100,7 @@ impl Memory {
         Some((index, offset(self.apart[index].0)))
     }
 
-    /// Whether there is RAM.
+    /// Returns true if there is RAM.
     pub fn is_ram(&self, address: u32) -> bool {
         self.ram_offset(address).is_some() || self.ccm_offset(address).is_some()
     }
@@ -119,7 +117,7 @@ impl Memory {
         bytes.try_into().map_err(|_| BusError::Read(address))
     }
 
-    /// Where so many bytes are in RAM that were never executed.
+    /// Returns these bytes of RAM, if they were never executed.
     #[inline(always)]
     pub(super) fn plain_ram<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
         if address.wrapping_sub(self.watched.0) < self.watched.1 {
@@ -233,14 +231,14 @@ impl Memory {
         };
     }
 
-    /// Whether code may have changed since the last question.
+    /// Returns true if code may have changed since the last question.
     #[inline(always)]
     pub(super) fn take_stale(&mut self) -> bool {
         std::mem::take(&mut self.stale)
     }
 }
 
-/// Where a part has its flash and RAM: what machine and timing model agree on.
+/// Addresses of a part's flash and RAM, for machine and timing model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// First address of flash. Flash is seen at address 0 as well, as when booting from it.

@@ -14,7 +14,7 @@ mod semihosting;
 mod system;
 mod transfer;
 
-pub use block::Block;
+pub use block::CodeBlock;
 pub(crate) use block::LONGEST;
 pub use devices::Stub;
 pub use fpscr::Fpscr;
@@ -26,34 +26,34 @@ use crate::instruction::{Architecture, Register};
 use block::Code;
 use devices::Devices;
 
-/// How execution ended.
+/// End of execution.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
 pub enum Stop {
     /// The program said so by semihosting, with this code (0 for success).
     #[strum(to_string = "code {0}")]
     Exit(u32),
-    /// It has written as much as [`Machine::take_output`] should take away before it goes on.
+    /// Output that [`SimulatedMachine::take_output`] should take before it goes on.
     #[strum(to_string = "output to be taken")]
     Output,
-    /// As many instructions were executed as were allowed.
+    /// Limit of instructions reached.
     #[strum(to_string = "no end in sight")]
     Limit,
-    /// It could not go on.
+    /// Fault: it cannot go on.
     #[strum(to_string = "a fault {0}")]
-    Fault(Fault),
+    Fault(CpuFault),
 }
 
 /// Why execution could not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("at {address:#010x}: {reason}")]
-pub struct Fault {
+pub struct CpuFault {
     /// The instruction's address.
     pub address: u32,
-    /// What was wrong.
+    /// Reason.
     pub reason: Reason,
 }
 
-/// What was wrong with an instruction.
+/// Reason of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// A load or store.
@@ -77,7 +77,7 @@ pub enum Reason {
          and CP11 in CPACR, 0xe000ed88"
     )]
     FloatsOff,
-    /// One where FPSCR asks for another rounding.
+    /// Another rounding in FPSCR.
     #[error("only rounding to nearest is simulated, but FPSCR or FPDSCR sets another mode")]
     Rounding,
     /// There is no memory to fetch from.
@@ -95,9 +95,9 @@ pub enum Reason {
     /// SYS_WRITE of more than there is.
     #[error("SYS_WRITE of {length} bytes at {address:#010x} reaches beyond memory")]
     Written {
-        /// Where they begin.
+        /// First address.
         address: u32,
-        /// How many.
+        /// Number of bytes.
         length: u32,
     },
     /// A semihosting operation that is not provided.
@@ -120,13 +120,13 @@ enum Halt {
     Exception(u32),
     /// ISB: what follows is fetched as it now stands in memory.
     Refetch,
-    /// It cannot go on.
+    /// Fault: it cannot go on.
     Fault(Reason),
 }
 
 /// A simulated core with its memory.
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct SimulatedMachine {
     /// Core registers and flags.
     pub registers: Registers,
     /// Flash and RAM.
@@ -134,10 +134,10 @@ pub struct Machine {
     code: Code,
     architecture: Architecture,
     pc: u32,
-    /// Where it goes on behind the block that is executed.
+    /// Address behind the executed block.
     next: u32,
     executed: u64,
-    /// What the timing model has to know of that block.
+    /// Notes on that block for the timing model.
     noted: Noted,
     /// The state of the local exclusive monitor (A3.4.1), since a load-exclusive.
     exclusive: bool,
@@ -152,7 +152,7 @@ pub struct Machine {
     hertz: u64,
 }
 
-impl Machine {
+impl SimulatedMachine {
     /// A machine that will begin at `entry` with this stack pointer. Code in flash is at the alias
     /// that `entry` names.
     pub fn new(memory: Memory, entry: u32, stack: u32) -> Self {
@@ -182,14 +182,14 @@ impl Machine {
         }
     }
 
-    /// The same at another clock frequency than 1 MHz.
+    /// Sets another clock frequency than 1 MHz.
     pub const fn at(mut self, hertz: u64) -> Self {
         self.hertz = hertz;
         self
     }
 
-    /// The same with these registers besides those of the core, which calls itself `cpuid` and has so many bits of a
-    /// priority. To be said before it runs.
+    /// Adds these registers to those of the core, its `cpuid` and the number of bits of a priority. To be called
+    /// before it runs.
     pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32, priority_bits: Option<u8>) -> Self {
         self.devices.stubs.extend_from_slice(stubs);
         self.devices.cpuid = cpuid;
@@ -197,20 +197,20 @@ impl Machine {
         self
     }
 
-    /// The same with the vector table there, as VTOR says after a reset.
+    /// Sets the vector table's address, as VTOR has after a reset.
     pub fn with_vectors(mut self, address: u32) -> Self {
         self.devices.set_vectors(address);
         self
     }
 
-    /// The same where code is called otherwise from each of these addresses on, so that no [`Block`] goes across. To be
-    /// said before it runs.
+    /// Sets addresses at which code has another name, so that no [`CodeBlock`] goes across. To be called before it
+    /// runs.
     pub fn with_boundaries(mut self, addresses: impl Iterator<Item = u32>) -> Self {
         self.code.boundaries = addresses.collect();
         self
     }
 
-    /// The same with that architecture instead of ARMv7E-M. To be said before it runs.
+    /// Sets another architecture than ARMv7E-M. To be called before it runs.
     pub const fn with_architecture(mut self, architecture: Architecture) -> Self {
         self.architecture = architecture;
         self.code.architecture = architecture;
@@ -228,7 +228,7 @@ impl Machine {
         self.pc
     }
 
-    /// What the program wrote by semihosting and nobody has taken.
+    /// Returns the output by semihosting that nobody has taken.
     pub fn output(&self) -> &[u8] {
         &self.output
     }
@@ -304,7 +304,7 @@ impl Machine {
 
     const fn fault(&self, reason: Reason) -> Stop {
         let address = self.pc;
-        Stop::Fault(Fault { address, reason })
+        Stop::Fault(CpuFault { address, reason })
     }
 
     /// Instructions to go before an exception may have to be taken. Few take more than sixteen cycles, so that SysTick is
@@ -343,7 +343,7 @@ impl Machine {
 
     /// Executes one to its end, or where it is left before.
     #[inline(always)]
-    fn run_block<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+    fn run_block<T: Timing>(&mut self, block: &CodeBlock, timing: &mut T) -> Option<Pause> {
         self.noted.skipped = 0;
         self.next = block.after;
         if block.first.run(self).is_err() {
@@ -357,7 +357,7 @@ impl Machine {
 
     /// Counts and times it; it goes on at `next`.
     #[inline(always)]
-    fn retire<T: Timing>(&mut self, block: &Block, next: u32, taken: bool, timing: &mut T) {
+    fn retire<T: Timing>(&mut self, block: &CodeBlock, next: u32, taken: bool, timing: &mut T) {
         timing.retire(&Retired {
             block,
             next,
@@ -384,7 +384,7 @@ impl Machine {
 
     /// Sees to what did not simply go on, and to those before it; says why the loop is left, if it is.
     #[cold]
-    fn interrupted<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+    fn interrupted<T: Timing>(&mut self, block: &CodeBlock, timing: &mut T) -> Option<Pause> {
         let index = usize::from(self.noted.at);
         let halt = self.halt.take()?;
         let count = match halt {
@@ -433,7 +433,7 @@ enum Pause {
     Exception(u32),
     /// Code in RAM has been written since it was decoded.
     Stale,
-    /// It is over.
+    /// End.
     Stop(Stop),
 }
 

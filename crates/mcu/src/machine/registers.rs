@@ -94,7 +94,7 @@ impl Registers {
         self.nz as u32 == 0
     }
 
-    /// Whether a condition holds (A7.3.1).
+    /// Returns true if a condition holds (A7.3.1).
     #[inline(always)]
     pub const fn holds(&self, condition: Condition) -> bool {
         match condition {

@@ -1,13 +1,13 @@
-//! What a machine tells of the blocks that it has executed, and whom.
+//! Messages of a machine about executed blocks.
 
-use super::{Block, LONGEST};
+use super::{CodeBlock, LONGEST};
 use crate::instruction::Facts;
 
-/// What executing a block has left behind that matters to its timing.
+/// Notes of an executed block that matter to its timing.
 #[derive(Debug, Clone, Default)]
 pub struct Noted {
-    /// Of each instruction the first address that it loaded from or stored to, or the operands of a long multiplication
-    /// or division (their magnitudes where it is signed).
+    /// First address that each instruction loaded from or stored to, or the operands of a long multiplication or
+    /// division (their magnitudes where it is signed).
     values: [(u32, u32); LONGEST],
     /// A bit for each whose condition in an IT block did not hold.
     pub(crate) skipped: u32,
@@ -39,16 +39,16 @@ impl Noted {
 /// A block that is retired.
 #[derive(Debug, Clone, Copy)]
 pub struct Retired<'b> {
-    pub(crate) block: &'b Block,
+    pub(crate) block: &'b CodeBlock,
     /// The address of the instruction after it.
     pub(crate) next: u32,
-    /// Whether it went elsewhere.
+    /// True if it went elsewhere.
     pub(crate) taken: bool,
     pub(crate) noted: &'b Noted,
 }
 
 impl Retired<'_> {
-    /// How many instructions it has.
+    /// Returns the number of instructions.
     #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
     pub const fn len(&self) -> usize {
         self.block.instructions.len()
@@ -63,7 +63,7 @@ impl Retired<'_> {
 
 /// Told of every retired instruction of one machine, in order.
 pub trait Timing {
-    /// This is done.
+    /// Counts an executed block.
     fn retire(&mut self, retired: &Retired<'_>);
 
     /// `BKPT #number`: a phase begins (0 ends the last).

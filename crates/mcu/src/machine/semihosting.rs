@@ -1,7 +1,7 @@
 //! Semihosting, by which a program without an operating system writes and ends ("Semihosting for AArch32 and
 //! AArch64", Arm 100863). Nothing of the host is opened: there is a console, and nothing to read from it.
 
-use super::{BusError, Machine, Reason};
+use super::{BusError, Reason, SimulatedMachine};
 use crate::instruction::Register;
 
 const SYS_OPEN: u32 = 0x01;
@@ -32,7 +32,7 @@ const FEATURES: u32 = 2;
 const FEATURE_BYTES: &[u8] = b"SHFB\x03";
 const FAILED: u32 = u32::MAX;
 
-impl Machine {
+impl SimulatedMachine {
     /// R0 holds the operation, R1 its argument; `cycles` have passed. Gives the program's exit code if it ends.
     pub(super) fn semihosting(&mut self, cycles: u64) -> Result<Option<u32>, Reason> {
         let argument = self.registers.get(Register::new(1));
@@ -127,7 +127,7 @@ impl Machine {
         Ok(text)
     }
 
-    /// Where heap and stack lie: zero for the heap, so that it is where the linker says; the stack at the end of RAM.
+    /// Reports heap and stack: zero for the heap, so that it is where the linker says; the stack at the end of RAM.
     fn heap_information(&mut self, block: u32) -> Result<(), BusError> {
         let layout = self.memory.layout();
         let end = layout.ram_base.wrapping_add(layout.ram_size);

@@ -3,7 +3,7 @@
 use super::registers::{BASEPRI, BASEPRI_MAX, CONTROL, FAULTMASK, PRIMASK};
 use crate::instruction::Architecture;
 
-/// What the registers depend on.
+/// State of exceptions and special registers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct System {
     pub(super) architecture: Architecture,

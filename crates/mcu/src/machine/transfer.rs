@@ -4,7 +4,7 @@ use strum::VariantArray as _;
 
 use super::block::Operation;
 use super::execute::{Done, Handler, executes, form};
-use super::{BusError, Halt, Interrupted, Machine};
+use super::{BusError, Halt, Interrupted, SimulatedMachine};
 use crate::instruction::{
     Access, Architecture, Direction, Effect, MultipleTransfer, Offset, Register, Transfer,
 };
@@ -15,7 +15,7 @@ macro_rules! by_access {
     };
 }
 
-impl Machine {
+impl SimulatedMachine {
     #[inline(always)]
     pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
         match self.in_ram(access, address) {
@@ -60,7 +60,7 @@ impl Machine {
         written.or_else(|error| self.write_device(access, address, value, error))
     }
 
-    /// What is read there, if it is in RAM.
+    /// Returns the value there, if it is in RAM.
     #[inline(always)]
     fn in_ram(&self, access: Access, address: u32) -> Option<u32> {
         let memory = &self.memory;
@@ -99,7 +99,7 @@ impl Machine {
         Ok(access.extend(value))
     }
 
-    /// And writes it.
+    /// Writes to a device.
     #[cold]
     fn write_device(
         &mut self,
@@ -170,7 +170,7 @@ impl Machine {
     }
 }
 
-/// What executes that load or store, if it is one.
+/// Returns the function that executes a load or store, if it is one.
 pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     Some(match *effect {
         Effect::Load(t) if t.rt != Register::PC => by_access!(t.access, load),
@@ -186,7 +186,7 @@ pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     })
 }
 
-/// Whether its address may be no multiple of what it moves, for what its own function knows.
+/// Returns true if its address may be no multiple of what it moves, for what its own function knows.
 pub(super) const fn may_be_unaligned(effect: &Effect) -> bool {
     matches!(effect, Effect::Load(_) | Effect::Store(_))
 }
@@ -200,7 +200,7 @@ executes! { pub(super) check_alignment, Effect::Load(t) | Effect::Store(t), |mac
 
 /// Loads from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest need no stack.
 #[inline(never)]
-fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
+fn load_any(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let (access, rt, address, back) = match operation.effect {
         Effect::Load(t) => {
             let (address, base) = machine.address(&t);
@@ -276,7 +276,7 @@ executes! { load_multiple, Effect::LoadMultiple(t), |machine, operation| {
 
 /// Stores to elsewhere than plain RAM.
 #[inline(never)]
-fn store_any(machine: &mut Machine, operation: &Operation, t: Transfer) -> Done {
+fn store_any(machine: &mut SimulatedMachine, operation: &Operation, t: Transfer) -> Done {
     let (address, base) = machine.address(&t);
     machine.noted.put(operation.index, address, 0);
     machine.write(t.access, address, machine.registers.get(t.rt))?;

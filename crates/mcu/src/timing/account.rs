@@ -1,4 +1,4 @@
-//! Where cycles went.
+//! Account of cycles.
 
 use std::ops::{AddAssign, Sub};
 
@@ -43,11 +43,11 @@ named! {
 pub struct CacheUse {
     /// Reads asked for.
     pub lookups: u64,
-    /// Of which it held.
+    /// Lookups that found their line.
     pub hits: u64,
 }
 
-/// Where the cycles of a stretch of execution went.
+/// Cycles of a stretch of execution by cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
     /// Instructions by class, in the order of [`Class::ALL`].
@@ -65,7 +65,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// What a class came to.
+    /// Returns count and cycles of a class.
     pub const fn class(&self, class: Class) -> Tally {
         let (count, extra) = (self.counts[class as usize], self.extra[class as usize]);
         let folded = match class {
@@ -78,7 +78,8 @@ impl Account {
         }
     }
 
-    /// What each kind of instruction came to: classes of one name together, in the order of [`Class::ALL`].
+    /// Returns count and cycles of each kind of instruction: classes of one name together, in the order of
+    /// [`Class::ALL`].
     pub fn kinds(&self) -> Vec<(&'static str, Tally)> {
         let mut kinds: Vec<(&'static str, Tally)> = Vec::new();
         for &class in Class::ALL {
@@ -175,7 +176,7 @@ impl Account {
 impl Sub for &Account {
     type Output = Account;
 
-    /// What came since an earlier state of the same account.
+    /// Returns the difference to an earlier state of the same account.
     fn sub(self, earlier: Self) -> Account {
         let (mut since, mut earlier) = (self.clone(), earlier.clone());
         for (number, earlier) in since.numbers().zip(earlier.numbers()) {

@@ -24,7 +24,7 @@ pub(super) const fn is_in(class: Class, set: u32) -> bool {
     set >> (class as u32) & 1 == 1
 }
 
-/// What takes one cycle on all cores, touches no memory and, as far as it is here, goes nowhere else.
+/// Classes of one cycle on all cores, without memory accesses or branches of interest.
 #[rustfmt::skip]
 const PLAIN: u32 = set(&[
     Class::Move, Class::Add, Class::AddCarry, Class::Logic, Class::Shift, Class::Umaal, Class::Dsp,
@@ -35,7 +35,7 @@ const PLAIN: u32 = set(&[
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Neighbour {
     facts: Facts,
-    /// If that is a load: whether it may overlap with what is behind it.
+    /// True for a load that may overlap with what is behind it.
     pairs: bool,
 }
 
@@ -46,7 +46,7 @@ impl Neighbour {
         ..Facts::NONE
     });
 
-    /// What is no load.
+    /// Returns a neighbor that is no load.
     const fn of(facts: Facts) -> Self {
         Self {
             facts,
@@ -60,17 +60,17 @@ impl Neighbour {
 pub(super) struct Core {
     timing: CoreTiming,
     pub(super) fetch: Fetch,
-    /// What takes one cycle where it goes straight on.
+    /// Classes of one cycle without a branch.
     single: u32,
     pub(super) now: u64,
-    /// Until then the floating-point unit divides.
+    /// End of the division under way.
     divides: u64,
     pub(super) before: Neighbour,
     pub(super) account: Account,
 }
 
 impl Core {
-    /// At the beginning of time, caches empty.
+    /// Starts at time zero with empty caches.
     pub(super) fn new(timing: CoreTiming, flash: FlashTiming, layout: &Layout) -> Self {
         let mut single = PLAIN;
         if timing.multiply == 1 {
@@ -100,7 +100,7 @@ impl Core {
         is_in(class, self.single)
     }
 
-    /// What it is to the one behind it.
+    /// Returns the neighbor for the instruction behind.
     pub(super) const fn neighbour(&self, facts: &Facts, address: u32) -> Neighbour {
         Neighbour {
             facts: *facts,
@@ -108,7 +108,7 @@ impl Core {
         }
     }
 
-    /// The same, where it may have been skipped.
+    /// Returns the neighbor for the instruction behind one that may have been skipped.
     pub(super) fn neighbour_of(&self, retired: &Retired<'_>, index: usize) -> Neighbour {
         let instructions = &retired.block.instructions;
         let Some((address, Instruction { facts, .. })) = instructions.get(index) else {
@@ -151,12 +151,13 @@ impl Core {
         u64::from(waits) * u64::from(self.timing.address_dependency)
     }
 
-    /// Whether IT takes no cycle: "folded onto a preceding 16-bit instruction", which stays the neighbour of what follows.
+    /// Returns true if IT takes no cycle: "folded onto a preceding 16-bit instruction", which stays the neighbour of
+    /// what follows.
     pub(super) fn folds(&self, before: Neighbour) -> bool {
         self.timing.it == Folding::BehindNarrow && before.facts.size == 2
     }
 
-    /// Whether its cycles hang on its operands.
+    /// Returns true if its cycles hang on its operands.
     pub(super) fn looks_at_operands(&self, class: Class) -> bool {
         let early = self.timing.long_multiply == LongMultiply::EarlyTermination;
         match class {
@@ -200,7 +201,7 @@ impl Core {
         }
     }
 
-    /// Whether nothing about the access itself keeps it from overlapping with its neighbours.
+    /// Returns true if nothing about the access itself keeps it from overlapping with its neighbours.
     const fn may_pair(&self, facts: &Facts, address: u32) -> bool {
         match self.timing.pairing {
             Pairing::Always => true,
@@ -249,7 +250,7 @@ impl Core {
         self.wait(Stall::Data, wait)
     }
 
-    /// What an instruction takes beyond its first cycle, whatever stands before it; a branch's refill apart.
+    /// Counts the cycles of an instruction beyond its first, whatever comes before it; without a branch's refill.
     #[inline(never)]
     pub(super) fn beyond_first(&mut self, retired: &Retired<'_>, index: usize) {
         let Some((address, Instruction { facts, .. })) = retired.block.instructions.get(index)
@@ -294,7 +295,7 @@ impl Core {
         }
     }
 
-    /// It is filled anew.
+    /// Refills the pipeline.
     #[inline(always)]
     pub(super) const fn refill(&mut self, cycles: u64) {
         self.now += self.wait(Stall::Refill, cycles);
@@ -321,7 +322,7 @@ impl Core {
         now + self.fetch_next(now)
     }
 
-    /// On to the next read of flash; gives the cycles that it is waited for.
+    /// Moves to the next read of flash; returns the cycles waited for it.
     #[inline(always)]
     pub(super) fn fetch_next(&mut self, now: u64) -> u64 {
         let wait = self.fetch.next(now);
@@ -353,13 +354,13 @@ pub(super) const TRANSFERS: u32 = set(&[
     Class::FloatLoad, Class::FloatStore,
 ]);
 
-/// What the floating-point unit does.
+/// Classes of the floating-point unit.
 #[rustfmt::skip]
 pub(super) const FLOATS: u32 = set(&[
     Class::Float, Class::FloatMoveTwo, Class::FloatAccumulate, Class::FloatDivide, Class::FloatLoad, Class::FloatStore,
 ]);
 
-/// Those whose results can be forwarded to the address of the following access, or that have none.
+/// Classes whose results can be forwarded to the address of the following access, or that have none.
 #[rustfmt::skip]
 const FORWARDED: u32 = set(&[
     Class::Load, Class::Store, Class::StoreRegister, Class::LoadMultiple, Class::StoreMultiple, Class::Branch, Class::Call,

@@ -15,9 +15,9 @@ const _: () = assert!(RING.is_power_of_two());
 /// No read begins there, and none beside it.
 const NOWHERE: u32 = 1;
 
-/// Where code is executed from.
+/// Source of executed code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum FetchSource {
     Flash,
     /// Flash behind a cache.
     Cache,
@@ -37,14 +37,14 @@ pub struct Fetch {
     ram_base: u32,
     /// The second RAM: its first address and its bytes.
     ccm: (u32, u32),
-    source: Source,
+    source: FetchSource,
     /// The first address of the read that is executed from, or [`NOWHERE`] behind a branch, and of the one before that.
     current: u32,
     left: u32,
-    /// Where it stands in the ring, and when it and those after it are there.
+    /// Place in the ring, and the times when it and those after it are there.
     at: usize,
     ready: [u64; RING],
-    /// Until then flash is reading.
+    /// End of the read under way.
     busy: u64,
     instructions: Option<Cache>,
     data: Option<Cache>,
@@ -66,8 +66,8 @@ impl Fetch {
             ram_base: layout.ram_base,
             ccm: (layout.ccm_base, layout.ccm_size),
             source: match timing.instruction_cache {
-                None => Source::Flash,
-                Some(_) => Source::Cache,
+                None => FetchSource::Flash,
+                Some(_) => FetchSource::Cache,
             },
             current: NOWHERE,
             left: NOWHERE,
@@ -90,7 +90,7 @@ impl Fetch {
         address & self.bytes.wrapping_neg()
     }
 
-    /// Whether an instruction that ends at `last` is in the read that is executed from.
+    /// Returns true if an instruction that ends at `last` is in the read that is executed from.
     #[inline(always)]
     pub(super) const fn holds(&self, last: u32) -> bool {
         self.read_of(last) == self.current
@@ -103,13 +103,13 @@ impl Fetch {
         self.current = NOWHERE;
     }
 
-    /// Whether the next instruction is a branch's target.
+    /// Returns true if the next instruction is a branch's target.
     #[inline(always)]
     pub(super) const fn has_branched(&self) -> bool {
         self.current == NOWHERE
     }
 
-    /// When the read so far ahead is there.
+    /// Returns the time when the read that far ahead is there.
     #[inline(always)]
     const fn ready(&mut self, ahead: usize) -> &mut u64 {
         &mut self.ready[(self.at + ahead) % RING]
@@ -121,13 +121,13 @@ impl Fetch {
         read.wrapping_add(ahead * self.bytes)
     }
 
-    /// On to the following read: cycles waited for it.
+    /// Moves to the following read; returns the cycles waited for it.
     #[inline(always)]
     pub(super) fn next(&mut self, now: u64) -> u64 {
         self.current = self.following(self.current, 1);
         self.at += 1;
         let wait = self.ready(0).saturating_sub(now);
-        *self.ready(self.reads_ahead) = if self.source == Source::Flash {
+        *self.ready(self.reads_ahead) = if self.source == FetchSource::Flash {
             self.read(now + wait)
         } else {
             let furthest = self.following(self.current, self.reads_ahead as u32);
@@ -152,7 +152,7 @@ impl Fetch {
         if self.instructions.is_some() || target >= self.ram_base {
             return self.target_elsewhere(target, now);
         }
-        self.source = Source::Flash;
+        self.source = FetchSource::Flash;
         self.forget_reads_ahead(now);
         // One behind the other.
         let (start, each) = (now.max(self.busy), self.each);
@@ -162,13 +162,13 @@ impl Fetch {
         start + each - 1 - now
     }
 
-    /// The same in RAM or behind a cache.
+    /// Waits for a branch's target in RAM or behind a cache.
     #[inline(never)]
     fn target_elsewhere(&mut self, target: u32, now: u64) -> u64 {
         self.source = if target >= self.ram_base {
-            Source::Ram
+            FetchSource::Ram
         } else {
-            Source::Cache
+            FetchSource::Cache
         };
         self.forget_reads_ahead(now);
         self.at = 0;
@@ -189,12 +189,14 @@ impl Fetch {
         }
     }
 
-    /// When a read asked for now is there, in RAM or behind a cache.
+    /// Returns the time when a read asked for now is there, in RAM or behind a cache.
     #[inline(always)]
     fn request(&mut self, read: u32, now: u64) -> u64 {
         let held = match (self.source, &mut self.instructions) {
-            (Source::Ram, _) => true,
-            (Source::Cache, Some(cache)) => cache.access((read & self.flash_mask) >> self.shift),
+            (FetchSource::Ram, _) => true,
+            (FetchSource::Cache, Some(cache)) => {
+                cache.access((read & self.flash_mask) >> self.shift)
+            }
             _ => false,
         };
         if held { now } else { self.read(now) }
@@ -207,10 +209,10 @@ impl Fetch {
         self.busy - 1
     }
 
-    /// Whether data there comes without a wait: from RAM, unless that is executed from.
+    /// Returns true if data there comes without a wait: from RAM, unless that is executed from.
     #[inline(always)]
     pub(super) fn is_free(&self, address: u32) -> bool {
-        address >= self.ram_base && (self.source != Source::Ram || self.ports == Ports::Single)
+        address >= self.ram_base && (self.source != FetchSource::Ram || self.ports == Ports::Single)
     }
 
     /// Cycles waited for so many bytes of data from that address on; none outside flash.
@@ -263,17 +265,17 @@ impl Fetch {
 /// No line holds it.
 const NO_SLOT: u8 = u8::MAX;
 
-/// Which reads of flash are held, with least-recently-used replacement (RM0090, 3.5.2: "the LRU policy is used to
-/// determine the line to replace"). Contents do not matter to timing.
+/// Cache with least-recently-used replacement (RM0090, 3.5.2: "the LRU policy is used to determine the line to
+/// replace"). Contents do not matter to timing.
 #[derive(Debug, Clone)]
 pub struct Cache {
     sets: usize,
     /// Reads in a line, as a power of two.
     shift: u32,
-    /// For each line of flash the slot that holds it.
+    /// Slot of each line of flash.
     slot_of: Vec<u8>,
-    /// As many as an octet tells apart, so that none is looked for outside.
-    slots: Box<[Slot; 256]>,
+    /// Slots: as many as an octet distinguishes, so that none is looked for outside.
+    slots: Box<[CacheSlot; 256]>,
     /// The slot of each set that was used last; from it they follow one another, the oldest first.
     newest: Box<[u8; 256]>,
     /// Reads asked for.
@@ -283,9 +285,9 @@ pub struct Cache {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct CacheSlot {
     line: u32,
-    /// One bit a read.
+    /// Valid bits, one per read.
     valid: u8,
     /// The slots of its set that were used before and after it, in a ring.
     older: u8,
@@ -301,7 +303,7 @@ impl Cache {
         // All at first in the order of their places, the first the oldest.
         let slot = |index: u8| {
             let (first, way) = (index / ways * ways, index % ways);
-            Slot {
+            CacheSlot {
                 line: u32::MAX,
                 valid: 0,
                 older: first.wrapping_add(way.checked_sub(1).unwrap_or(ways - 1)),
@@ -325,7 +327,7 @@ impl Cache {
         }
     }
 
-    /// Whether that read is held; afterwards it is.
+    /// Returns true if that read is held; afterwards it is.
     #[inline]
     pub fn access(&mut self, read: u32) -> bool {
         let (line, bit) = (read >> self.shift, 1u8 << (read & ((1 << self.shift) - 1)));
@@ -345,10 +347,10 @@ impl Cache {
         hit
     }
 
-    /// It becomes the newest of its set.
+    /// Makes a slot the newest of its set.
     #[inline(always)]
     fn touch(&mut self, slot: u8) {
-        let Slot {
+        let CacheSlot {
             older, newer, set, ..
         } = self.slots[usize::from(slot)];
         let set = usize::from(set);

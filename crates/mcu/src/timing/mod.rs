@@ -15,27 +15,27 @@ use serde::Deserialize;
 
 pub use crate::machine::{Noted, Retired, Timing, Untimed};
 
-/// How long 64-bit products take.
+/// Cycles of 64-bit products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongMultiply {
     /// Cortex-M3: UMULL 3 to 5, UMLAL 4 to 7 cycles, fewer where an operand is below 2¹⁶ (DDI 0337, table 3-1).
     EarlyTermination,
-    /// The same without early termination: always 5 and 7.
+    /// No early termination: always 5 and 7.
     Worst,
     /// Cortex-M4: one cycle (DDI 0439, table 3-1).
     SingleCycle,
 }
 
-/// Whether IT costs a cycle.
+/// Cycles of IT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Folding {
-    /// None, behind a 16-bit instruction (DDI 0337I, table 3-1, note e).
+    /// No cycle behind a 16-bit instruction (DDI 0337I, table 3-1, note e).
     BehindNarrow,
     /// Always one.
     Never,
 }
 
-/// Which loads overlap with the load or the register-offset store behind them.
+/// Loads that overlap with the load or the register-offset store behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
     /// All, unless the second's address hangs on the first.
@@ -43,7 +43,7 @@ pub enum Pairing {
     /// Not 32-bit instructions across a word boundary (they "might not pipeline optimally", DDI 0439,
     /// table 3-1, note b), nor those that update their base.
     Hindered,
-    /// None.
+    /// No load.
     Never,
 }
 
@@ -72,9 +72,9 @@ pub struct CoreTiming {
     pub load_refill: u8,
     /// A load or store whose address the instruction before computed: there is no forwarding (3.3.2).
     pub address_dependency: u8,
-    /// Whether IT takes a cycle of its own.
+    /// Cycles of IT.
     pub it: Folding,
-    /// Which neighbouring loads overlap.
+    /// Neighboring loads that overlap.
     pub pairing: Pairing,
 }
 
@@ -137,16 +137,16 @@ pub struct CacheShape {
     pub ways: u16,
 }
 
-/// What a read of data in flash waits for.
+/// Waits of a data read from flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ports {
-    /// For the read of instructions that is under way: there is one array ("LDR Rx,\[PC,#imm\] might add a cycle because of
+    /// Wait for the instruction read under way: there is one array ("LDR Rx,\[PC,#imm\] might add a cycle because of
     /// contention with the fetch unit", DDI 0337I, 3.3.2).
     Shared,
-    /// For itself alone.
+    /// No wait for instructions.
     Apart,
-    /// The same as `Shared`, where the core has one bus for all (Cortex-M0+): its table counts already that code and data
-    /// take turns.
+    /// Shared, where the core has one bus for all (Cortex-M0+): its table already counts that code and data take
+    /// turns.
     Single,
 }
 
@@ -160,7 +160,7 @@ pub struct FlashTiming {
     /// Reads begun ahead of the one that is executed from: the core's prefetch unit of three words
     /// and the flash's own prefetch buffer together.
     pub reads_ahead: u8,
-    /// Whether instructions and data meet there.
+    /// Contention of instructions and data.
     pub ports: Ports,
     /// Cache of what is fetched, if the part has one.
     pub instruction_cache: Option<CacheShape>,
@@ -174,7 +174,7 @@ impl FlashTiming {
     /// The most wait states: no part has a wider field for them.
     pub const MOST_WAITS: u8 = 15;
 
-    /// What is wrong with it, if anything.
+    /// Returns the mistake in the values, if there is one.
     pub fn problem(&self) -> Option<&'static str> {
         let shapes = [self.instruction_cache, self.data_cache];
         if !self.read_bytes.is_power_of_two() || self.read_bytes < 4 {

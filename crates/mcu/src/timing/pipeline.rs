@@ -7,20 +7,20 @@ use super::core::Core;
 use super::fetch::Cache;
 use super::schedule::Schedule;
 use super::{CoreTiming, FlashTiming, Retired, Timing};
-use crate::machine::{Block, Layout};
+use crate::machine::{CodeBlock, Layout};
 
 /// All stretches that begin with markers of one number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
     /// The marker's number; code before the first has 0.
     pub number: u8,
-    /// How many stretches.
+    /// Number of stretches.
     pub count: u64,
     /// Cycles of the shortest.
     pub shortest: u64,
-    /// And of the longest.
+    /// Cycles of the longest.
     pub longest: u64,
-    /// Where the cycles of all went.
+    /// Cycles of all stretches by cause.
     pub account: Account,
 }
 
@@ -28,7 +28,7 @@ pub struct Phase {
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     core: Core,
-    /// What is known of each block, by its number, for either way in which it is entered.
+    /// Schedules of the blocks by number, for either way of entering them.
     schedules: Vec<Schedule>,
     /// The numbers of those whose runs are not in the account yet.
     counted: Vec<usize>,
@@ -38,7 +38,7 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// At the beginning of time, caches empty.
+    /// Starts at time zero with empty caches.
     pub fn new(core: CoreTiming, flash: FlashTiming, layout: &Layout) -> Self {
         Self {
             core: Core::new(core, flash, layout),
@@ -55,7 +55,7 @@ impl Pipeline {
         self.core.now
     }
 
-    /// What was waited so far that is no part of a block's plan, in the order of [`Stall::ALL`].
+    /// Returns the waits so far that are no part of a block's plan, in the order of [`Stall::ALL`].
     pub(crate) const fn waits(&self) -> &[u64; Stall::ALL.len()] {
         &self.core.account.waits
     }
@@ -86,7 +86,7 @@ impl Pipeline {
     }
 
     #[cold]
-    fn prepare(&mut self, number: usize, block: &Block) {
+    fn prepare(&mut self, number: usize, block: &CodeBlock) {
         if number >= self.schedules.len() {
             self.schedules.resize_with(number + 1, Schedule::default);
         }
@@ -121,7 +121,7 @@ impl Pipeline {
 impl Timing for Pipeline {
     #[inline(always)]
     fn retire(&mut self, retired: &Retired<'_>) {
-        if retired.block.number == Block::PASSING {
+        if retired.block.number == CodeBlock::PASSING {
             let mut schedule = Schedule::new(&self.core, retired.block);
             schedule.runs = 1;
             schedule.replay(&mut self.core, retired);

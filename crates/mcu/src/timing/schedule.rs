@@ -1,13 +1,13 @@
-//! What is known of a block before it runs: its cycles but for what hangs on addresses, operands and the time, which are
-//! the steps that are left to be looked at whenever it runs.
+//! Schedule of a block before it runs: its cycles except for those that depend on addresses, operands and the time,
+//! which remain as steps for each run.
 
 use super::Retired;
 use super::account::{Account, Stall};
 use super::core::{Core, FLOATS, Neighbour, TRANSFERS, is_in, unaligned};
 use crate::instruction::{Class, Condition, Facts};
-use crate::machine::Block;
+use crate::machine::CodeBlock;
 
-/// What has to be looked at.
+/// Reason to look at an instruction.
 #[derive(Debug, Clone, Copy)]
 enum Look {
     /// Another read of flash is executed from.
@@ -24,7 +24,7 @@ enum Look {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct ScheduleStep {
     /// Cycles since the step before that are the same every time.
     cycles: u32,
     look: Look,
@@ -34,7 +34,7 @@ struct Step {
     bytes: u8,
 }
 
-/// What is known of the instruction before.
+/// Knowledge of the instruction before.
 #[derive(Debug, Clone, Copy)]
 enum Before {
     /// All, and its number where the core does not say so already.
@@ -45,30 +45,30 @@ enum Before {
     Unknown,
 }
 
-/// What is known of a block, entered in one way.
+/// Schedule of a block, entered in one way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schedule {
     /// The addresses of the first instruction's first and last bytes.
     first: u32,
     first_last: u32,
-    /// Whether it is entered with the pipeline empty.
+    /// True if it is entered with the pipeline empty.
     refilled: bool,
-    steps: Vec<Step>,
+    steps: Vec<ScheduleStep>,
     /// Cycles behind the last step.
     rest: u32,
     /// Cycles of refilling the pipeline where the last instruction goes elsewhere.
     refill: u8,
-    /// What the last instruction is to the one behind it, where that is known.
+    /// Neighbor for the instruction behind the block, where that is known.
     last: Option<Neighbour>,
-    /// What is counted whenever it runs.
+    /// Account of a run.
     account: Box<Account>,
-    /// How often it has run since that was counted.
+    /// Number of runs since they were counted.
     pub(super) runs: u64,
 }
 
 impl Schedule {
-    /// As the core is about to enter the block.
-    pub(super) fn new(core: &Core, block: &Block) -> Self {
+    /// Plans a block that the core is about to enter.
+    pub(super) fn new(core: &Core, block: &CodeBlock) -> Self {
         let mut schedule = Self {
             refilled: core.fetch.has_branched(),
             ..Self::default()
@@ -107,7 +107,7 @@ impl Schedule {
     }
 
     fn look(&mut self, index: usize, facts: &Facts, look: Look) {
-        self.steps.push(Step {
+        self.steps.push(ScheduleStep {
             cycles: std::mem::take(&mut self.rest),
             look,
             index: index as u8,
@@ -218,7 +218,7 @@ impl Schedule {
     }
 }
 
-impl Step {
+impl ScheduleStep {
     #[inline(never)]
     fn rare(&self, core: &mut Core, retired: &Retired<'_>) {
         let index = usize::from(self.index);

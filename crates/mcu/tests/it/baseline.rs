@@ -8,7 +8,7 @@ use std::path::Path;
 use keymark_mcu::image::Image;
 use keymark_mcu::instruction::{Architecture, Register};
 use keymark_mcu::kernel::Options;
-use keymark_mcu::machine::{BusError, Fault, Layout, Machine, Reason, Stop};
+use keymark_mcu::machine::{BusError, CpuFault, Layout, Reason, SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::{Core, Microcontroller};
 use keymark_mcu::predict::{Banded, band};
 use keymark_mcu::timing::{Pipeline, Untimed};
@@ -133,14 +133,14 @@ fn program() -> (String, Vec<String>) {
     (assembly + END, instances)
 }
 
-fn simulate(elf: &[u8]) -> Machine {
+fn simulate(elf: &[u8]) -> SimulatedMachine {
     let machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
     let mut machine = machine.with_architecture(Architecture::Armv6M);
     assert_eq!(machine.run(&mut Untimed, 100_000_000), Stop::Exit(0));
     machine
 }
 
-fn output(machine: &Machine) -> String {
+fn output(machine: &SimulatedMachine) -> String {
     String::from_utf8(machine.output().to_vec()).unwrap()
 }
 
@@ -240,7 +240,7 @@ fn what_only_armv7m_has_is_no_instruction() {
         let address = START_OF_CODE;
         assert_eq!(
             stop,
-            Stop::Fault(Fault { address, reason }),
+            Stop::Fault(CpuFault { address, reason }),
             "{encoding:#x}"
         );
         assert!(stop.to_string().contains("Cortex-M0+"), "{stop}");
@@ -269,7 +269,7 @@ fn unaligned_access_is_a_fault_and_bit_bands_are_none() {
         let place = START_OF_CODE + 2;
         assert_eq!(
             stop,
-            Stop::Fault(Fault {
+            Stop::Fault(CpuFault {
                 address: place,
                 reason
             }),
@@ -290,7 +290,7 @@ fn unaligned_access_is_a_fault_and_bit_bands_are_none() {
     let address = START_OF_CODE;
     assert_eq!(
         run(&[0x6808], &[0, 0x2200_0000]),
-        Stop::Fault(Fault { address, reason })
+        Stop::Fault(CpuFault { address, reason })
     );
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use keymark_mcu::image::{Image, ImageError};
-use keymark_mcu::machine::Machine;
+use keymark_mcu::machine::SimulatedMachine;
 use keymark_mcu::microcontroller::Microcontroller;
 
 use crate::isa_qemu::present;
@@ -38,7 +38,7 @@ pub fn assembled(assembly: &str, words: &[&str]) -> Option<Vec<u8>> {
 }
 
 /// The program on a part of that name.
-pub fn load(elf: &[u8], part: &str) -> Result<Machine, ImageError> {
+pub fn load(elf: &[u8], part: &str) -> Result<SimulatedMachine, ImageError> {
     let part = Microcontroller::find(part).unwrap();
     part.load(&Image::parse(elf)?)
 }

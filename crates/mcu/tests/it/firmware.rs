@@ -9,7 +9,7 @@ use std::process::Command;
 use keymark_mcu::image::{Image, ImageError};
 use keymark_mcu::instruction::Register;
 use keymark_mcu::listing::Listing;
-use keymark_mcu::machine::{Fault, Machine, Reason, Stop};
+use keymark_mcu::machine::{CpuFault, Reason, SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Banded;
 use keymark_mcu::profiler::Profiler;
@@ -37,46 +37,6 @@ fn with_vectors(stack: u32, code: &str) -> String {
 }
 
 const PLAIN: &str = "bx lr\n.thumb_func\n.type reset, %function\n.global reset\nreset: b .";
-
-#[test]
-fn a_stack_outside_of_ram_is_refused() {
-    let Some(elf) = build(&with_vectors(0x2001_8000, PLAIN)) else {
-        return;
-    };
-    let refused = load(&elf, "stm32l432").unwrap_err().to_string();
-    assert!(
-        refused.contains("0x20018000") && refused.contains("64 KiB of RAM"),
-        "{refused}"
-    );
-    assert_eq!(
-        load(&elf, "stm32f405").unwrap().registers.get(Register::SP),
-        0x2001_8000
-    );
-}
-
-#[test]
-fn a_big_endian_program_is_named_as_that() {
-    let words = ["-mcpu=cortex-m4", "-mbig-endian"];
-    let Some(elf) = build_at(0x0800_0000, &with_vectors(0x2000_1000, PLAIN), &words) else {
-        return;
-    };
-    let refused = Image::parse(&elf).unwrap_err().to_string();
-    assert!(refused.contains("big-endian Arm"), "{refused}");
-}
-
-#[test]
-fn a_program_begins_where_its_vector_table_says() {
-    let code = "bx lr\n.thumb_func\nreset: b .\n.thumb_func\nother: b .\n.global reset, other";
-    let Some(elf) = build_at(
-        0x0800_0000,
-        &with_vectors(0x2000_1000, code),
-        &["-mcpu=cortex-m4", "-Wl,-e,other"],
-    ) else {
-        return;
-    };
-    let machine = load(&elf, "stm32l432").unwrap();
-    assert_eq!(machine.pc(), 0x0800_0042, "not the entry of the file");
-}
 
 #[test]
 fn what_is_no_thumb_code_does_not_begin() {
@@ -121,20 +81,6 @@ fn code_for_other_cores_is_named() {
         let refused = Image::parse(&elf).unwrap_err().to_string();
         assert!(refused.contains(name), "{core}: {refused}");
     }
-}
-
-#[test]
-fn what_does_not_fit_says_what_there_is() {
-    let Some(elf) = build(&(with_vectors(0x2000_1000, PLAIN) + ".space 0x30000")) else {
-        return;
-    };
-    let refused = load(&elf, "stm32f103").unwrap_err().to_string();
-    assert!(refused.contains("128 KiB of flash"), "{refused}");
-    let Some(elf) = build(&(with_vectors(0x2000_1000, PLAIN) + ".bss\n.space 0x6000")) else {
-        return;
-    };
-    let refused = load(&elf, "stm32f103").unwrap_err().to_string();
-    assert!(refused.contains("20 KiB of RAM"), "{refused}");
 }
 
 #[test]
@@ -185,7 +131,7 @@ fn names_of_cpp_and_rust_are_made_readable() {
 }
 
 /// Runs a program on that part with timing.
-fn timed(elf: &[u8], part: &str) -> (Machine, Profiler, Stop) {
+fn timed(elf: &[u8], part: &str) -> (SimulatedMachine, Profiler, Stop) {
     let part = Microcontroller::find(part).unwrap();
     let image = Image::parse(elf).unwrap();
     let mut machine = part.load(&image).unwrap();
@@ -282,7 +228,7 @@ fn registers_of_the_part_and_bit_bands_answer() {
     assert!(
         matches!(
             stop,
-            Stop::Fault(Fault {
+            Stop::Fault(CpuFault {
                 reason: Reason::Bus(_),
                 ..
             })
@@ -380,24 +326,13 @@ fn each_instruction_of_a_function_is_listed_with_its_cycles() {
     }
 }
 
-#[test]
-fn a_core_calls_itself_what_it_is() {
-    let code = format!(
-        "bx lr\n.thumb_func\n.global reset\nreset: ldr r4, =0xe000ed00\nldr r5, [r4]\n{EXIT}"
-    );
-    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
-        return;
-    };
-    for (part, number) in [("stm32f103", 0xc23), ("stm32f405", 0xc24)] {
-        let (machine, _, stop) = timed(&elf, part);
-        assert_eq!(stop, Stop::Exit(0), "{part}");
-        let cpuid = machine.registers.get(Register::new(5));
-        assert_eq!(cpuid >> 4 & 0xfff, number, "{part}");
-    }
-}
-
 /// Values of registers at the end of a program for that part, behind what is in front of its vector table.
-fn registers(part: &str, front: &str, code: &str, words: &[&str]) -> Option<([u32; 8], Machine)> {
+fn registers(
+    part: &str,
+    front: &str,
+    code: &str,
+    words: &[&str],
+) -> Option<([u32; 8], SimulatedMachine)> {
     let part_of = Microcontroller::find(part).unwrap();
     let code = format!("bx lr\n.thumb_func\n.global reset\nreset: {code}\n{EXIT}");
     let table = with_vectors(0x2000_1000, &code);

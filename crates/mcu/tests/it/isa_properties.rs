@@ -2,7 +2,7 @@
 
 use keymark_mcu::decode::{decode, is_wide, it_conditions};
 use keymark_mcu::instruction::{Flags, Instruction, Register};
-use keymark_mcu::machine::{Machine, Stop};
+use keymark_mcu::machine::{SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::timing::{Pipeline, Untimed};
 use proptest::prelude::*;
@@ -13,7 +13,11 @@ use crate::{LAYOUT, RAM, machine, set};
 const START: u32 = RAM + 0x100;
 
 /// R0, R1, … after executing all of it.
-fn execute<const N: usize>(code: &[u16], values: &[u32], instructions: u64) -> ([u32; N], Machine) {
+fn execute<const N: usize>(
+    code: &[u16],
+    values: &[u32],
+    instructions: u64,
+) -> ([u32; N], SimulatedMachine) {
     let mut machine = machine(&[(START, code)]);
     set(&mut machine, values);
     assert_eq!(machine.run(&mut Untimed, instructions), Stop::Limit);

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::instances::{Program, RECORD, program};
 use keymark_mcu::image::Image;
 use keymark_mcu::kernel::{Kernel, Optimisation, Options, Umaal};
-use keymark_mcu::machine::{Layout, Machine, Stop};
+use keymark_mcu::machine::{Layout, SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::Core;
 use keymark_mcu::timing::Untimed;
 
@@ -110,7 +110,7 @@ pub fn qemu_instructions(core: Core, elf: &Path) -> u64 {
 }
 
 /// Runs it in the simulator.
-pub fn simulate(elf: &[u8]) -> Machine {
+pub fn simulate(elf: &[u8]) -> SimulatedMachine {
     let mut machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
     assert_eq!(machine.run(&mut Untimed, 1_000_000_000), Stop::Exit(0));
     machine

@@ -12,7 +12,7 @@
 
 use include_dir::{Dir, File, include_dir};
 use keymark_mcu::instruction::Register;
-use keymark_mcu::machine::{Machine, Memory, Stop};
+use keymark_mcu::machine::{Memory, SimulatedMachine, Stop};
 use keymark_mcu::timing::Untimed;
 
 use crate::LAYOUT;
@@ -72,7 +72,7 @@ struct State {
 }
 
 impl State {
-    fn of(machine: &Machine) -> Self {
+    fn of(machine: &SimulatedMachine) -> Self {
         let registers = &machine.registers;
         let apsr = registers.apsr();
         let flags: String = (0..)
@@ -161,7 +161,7 @@ fn check(row: &'static str) -> Option<String> {
         }
     }
     memory.load(start, &code).unwrap();
-    let mut machine = Machine::new(memory, start | 1, STACK);
+    let mut machine = SimulatedMachine::new(memory, start | 1, STACK);
     for number in 0..13 {
         machine
             .registers

@@ -20,7 +20,7 @@ use std::io::Write as _;
 
 use keymark_mcu::instruction::Register;
 use keymark_mcu::kernel::Umaal;
-use keymark_mcu::machine::{Layout, Machine, Memory};
+use keymark_mcu::machine::{Layout, Memory, SimulatedMachine};
 use keymark_mcu::microcontroller::Microcontroller;
 
 const FLASH: u32 = 0x0800_0000;
@@ -35,17 +35,17 @@ const LAYOUT: Layout = Layout {
 };
 
 /// A machine with several stretches of code, that begins with the first of them.
-fn machine(code: &[(u32, &[u16])]) -> Machine {
+fn machine(code: &[(u32, &[u16])]) -> SimulatedMachine {
     let mut memory = Memory::new(LAYOUT);
     for (address, code) in code {
         let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
         memory.load(*address, &bytes).unwrap();
     }
-    Machine::new(memory, code[0].0 | 1, RAM + 0x800)
+    SimulatedMachine::new(memory, code[0].0 | 1, RAM + 0x800)
 }
 
 /// Puts these values in R0, R1, …
-fn set(machine: &mut Machine, values: &[u32]) {
+fn set(machine: &mut SimulatedMachine, values: &[u32]) {
     for (number, &value) in (0..).zip(values) {
         machine.registers.set(Register::new(number), value);
     }

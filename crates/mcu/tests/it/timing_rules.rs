@@ -214,19 +214,6 @@ fn division_takes_two_to_twelve_cycles() {
 }
 
 #[test]
-fn a_taken_branch_is_a_refill() {
-    let account = run_at(START, M3, NO_WAIT, &[0xe000, 0xbf00]);
-    assert_eq!(account.stall(Stall::Refill), 2);
-}
-
-#[test]
-fn straight_narrow_code_is_fetched_in_time() {
-    // Sixty-four one-cycle instructions of two bytes: four a read of three cycles (PM0075, 2.3.2).
-    let account = run_at(START, M3, waits(2), &[0xbf00; 64]);
-    assert_eq!(account.stall(Stall::Fetch), 0);
-}
-
-#[test]
 fn straight_wide_code_runs_as_fast_as_flash_delivers() {
     // MOVW R5, #0: two a read of three cycles.
     let code = [0xf240, 0x0500].repeat(60);

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Calls;
 
-/// The table: each mechanism as the crate has it, with the parameter that it is used with (3.1 §6.1.9 and §6.1.14 have digest
-/// and salt said even where the mechanism's name has them), and the keys it takes.
+/// The table: each mechanism as the crate has it, with the parameter that it is used with (3.1 §6.1.9 and §6.1.14
+/// have digest and salt said even where the mechanism's name has them), and the keys it takes.
 macro_rules! mechanisms {
     ($($(#[$doc:meta])* $name:ident = $asked:expr, $keys:ident;)+) => {
         /// A mechanism that keymark has a use for, with the parameter that it is used with.
@@ -46,29 +46,29 @@ macro_rules! mechanisms {
 mechanisms! {
     /// Signs a DigestInfo, and decrypts.
     RsaPkcs = Asked::RsaPkcs, Rsa;
-    /// Of a SHA-256 digest, with 32 bytes of salt.
+    /// Signs a SHA-256 digest, with 32 bytes of salt.
     RsaPss = Asked::RsaPkcsPss(PSS), Rsa;
-    /// With SHA-256 and MGF1 with it.
+    /// Decrypts with SHA-256 and MGF1 with it.
     RsaOaepSha256 = oaep(MechanismType::SHA256, PkcsMgfType::MGF1_SHA256), Rsa;
-    /// The same with SHA-1. Which digests it takes no token says.
+    /// Decrypts with SHA-1 and MGF1 with it. No token says which digests it takes.
     RsaOaepSha1 = oaep(MechanismType::SHA1, PkcsMgfType::MGF1_SHA1), Rsa;
-    /// Of a message.
+    /// Signs a message.
     Sha256RsaPkcs = Asked::Sha256RsaPkcs, Rsa;
-    /// Of a message.
+    /// Signs a message.
     Sha256RsaPss = Asked::Sha256RsaPkcsPss(PSS), Rsa;
-    /// Of a digest.
+    /// Signs a digest.
     Ecdsa = Asked::Ecdsa, OfCurve;
-    /// Of a message.
+    /// Signs a message.
     EcdsaSha256 = Asked::EcdsaSha256, OfCurve;
-    /// Of a message.
+    /// Signs a message.
     EcdsaSha384 = Asked::EcdsaSha384, OfCurve;
-    /// Of a message.
+    /// Signs a message.
     EcdsaSha512 = Asked::EcdsaSha512, OfCurve;
-    /// Of a message.
+    /// Signs a message.
     Eddsa = Asked::Eddsa(EddsaParams::new(EddsaSignatureScheme::Pure)), OfCurve;
-    /// With the peer that each derivation has.
+    /// Derives with the peer of each derivation.
     Ecdh = ecdh(&[]), OfCurve;
-    /// Of a message, hedged or not as the token likes (3.2 §6.67). Which parameter sets it has no token says.
+    /// Signs a message, hedged or not as the token likes (3.2 §6.67). No token says which parameter sets it has.
     MlDsa = Asked::MlDsa(SignAdditionalContext::new(HedgeType::Preferred, None)), OfParameterSet;
     /// 3.2 §6.68
     MlKem = Asked::MlKem, OfParameterSet;
@@ -80,7 +80,7 @@ mechanisms! {
     MontgomeryKeys = Asked::EccMontgomeryKeyPairGen, OfCurve;
 }
 
-/// What the lengths of keys are counted in.
+/// Unit of key lengths.
 enum Keys {
     /// Bits; by some modules bytes.
     Rsa,
@@ -90,31 +90,28 @@ enum Keys {
     OfParameterSet,
 }
 
-/// With a salt as long as the digest (RFC 8017 §9.1).
 const PSS: PkcsPssParams = PkcsPssParams {
     hash_alg: MechanismType::SHA256,
     mgf: PkcsMgfType::MGF1_SHA256,
     s_len: Ulong::new(32),
 };
 
-/// Without a label (3.1 §6.1.7, §6.1.8).
 fn oaep(digest: MechanismType, mgf: PkcsMgfType) -> Asked<'static> {
     PkcsOaepParams::new(digest, mgf, PkcsOaepSource::empty()).into()
 }
 
-/// Without a key derivation function.
 pub(crate) fn ecdh(peer: &[u8]) -> Asked<'_> {
     Asked::Ecdh1Derive(Ecdh1DeriveParams::new(EcKdf::null(), peer))
 }
 
-/// What a token says of a mechanism.
+/// Answer of a token about a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MechanismInfo {
-    /// Which one.
+    /// The mechanism.
     pub kind: Mechanism,
     /// Length of the shortest key, in bits; 0 where keys have none.
     pub smallest: u64,
-    /// Of the longest.
+    /// Length of the longest key.
     pub largest: u64,
     /// `CKF_SIGN`
     pub sign: bool,
@@ -127,7 +124,7 @@ pub struct MechanismInfo {
 }
 
 impl Calls {
-    /// How many mechanisms the token in a slot has, and what it says of those that keymark has a use for.
+    /// Returns the number of mechanisms the token in a slot has, and what it says of those that keymark has a use for.
     pub fn mechanisms(&self, client: &Pkcs11, slot: Slot) -> (usize, Vec<MechanismInfo>) {
         let listed = self.listed(slot);
         let known = Mechanism::ALL.iter().copied();
@@ -169,7 +166,7 @@ fn info(client: &Pkcs11, slot: Slot, kind: Mechanism) -> Option<MechanismInfo> {
     })
 }
 
-/// How many bits the numbers of a token count.
+/// Returns the number of bits the numbers of a token count.
 const fn unit(kind: Mechanism, largest: u64) -> u64 {
     // No RSA key has as few bits.
     const FEWEST_BITS: u64 = 1024;

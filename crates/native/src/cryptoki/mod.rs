@@ -1,6 +1,6 @@
-//! What the crate `cryptoki` (0.12) lacks for measuring: `C_Sign`, `C_Decrypt` and `C_GetAttributeValue` that write into a
-//! buffer which is there, by one call each. Its own call the C function twice, the first time for the length, which some
-//! tokens answer by doing the work. Everything else goes through that crate's safe interface.
+//! Calls that the crate `cryptoki` (0.12) lacks for measuring: `C_Sign`, `C_Decrypt` and `C_GetAttributeValue` that
+//! write into a buffer which is there, by one call each. Its own call the C function twice, the first time for the
+//! length, which some tokens answer by doing the work. Everything else goes through that crate's safe interface.
 //!
 //! And which of a module's functions have been called and have not returned ([`under_way`]), for whoever watches.
 
@@ -47,7 +47,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Those of the module in that file. Loading it runs its initialisers: a module that nobody knows is
+    /// Loads the calls of the module in that file. Loading it runs its initialisers: a module that nobody knows is
     /// loaded in a process that may end.
     pub fn of(file: &Path) -> std::result::Result<Self, NativeError> {
         let library = crate::load(file, RTLD_LAZY | RTLD_LOCAL)?;
@@ -66,8 +66,8 @@ impl Calls {
             .ok_or_else(|| NativeError("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
-    /// Whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and
-    /// client are another instance for each who asks for their functions, with sessions of its own.
+    /// Returns whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's
+    /// proxy and client are another instance for each who asks for their functions, with sessions of its own.
     pub fn are_initialized(&self) -> bool {
         // SAFETY: a structure of numbers and octets, for which zero is a value.
         let mut info: CK_INFO = unsafe { std::mem::zeroed() };
@@ -87,9 +87,9 @@ impl Calls {
     }
 }
 
-/// What `C_Initialize` is told. Locks of the system's are fine; a module that has none of its own is used from one thread
-/// only. What stands in `pReserved` is a module's own affair (NSS wants its directory there), and stays until the process
-/// ends, as modules may keep the pointer.
+/// Returns the arguments of `C_Initialize`. Locks of the system's are fine; a module that has none of its own is used
+/// from one thread only. What stands in `pReserved` is a module's own affair (NSS wants its directory there), and
+/// stays until the process ends, as modules may keep the pointer.
 pub fn arguments(reserved: Option<&str>) -> std::result::Result<CInitializeArgs, String> {
     let flags = CInitializeFlags::OS_LOCKING_OK;
     let text = reserved.map(CString::new).transpose();
@@ -106,14 +106,14 @@ pub fn arguments(reserved: Option<&str>) -> std::result::Result<CInitializeArgs,
 #[derive(derive_more::Debug)]
 #[debug("Operator")]
 pub struct Operator {
-    /// Of the module that the session is of.
+    /// Calls of the session's module.
     pub calls: Calls,
     /// Nobody else's.
     pub session: Session,
     /// The key.
     pub key: ObjectHandle,
-    /// Of a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`): it is sent between the function that begins an
-    /// operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
+    /// PIN of a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`): it is sent between the function that
+    /// begins an operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
     pub pin: Option<AuthPin>,
 }
 

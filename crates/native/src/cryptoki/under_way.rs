@@ -1,5 +1,5 @@
-//! Which of the module's functions were called and have not returned, in memory that another process reads: it knows then what a
-//! module does that hangs, and what it did when it crashed.
+//! The functions of a module that were called and have not returned, in memory that another process reads: it knows
+//! then what a module does that hangs, and what it did when it crashed.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -14,7 +14,6 @@ use keymark_shim_protocol::pkcs11::Call;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
-/// One word a thread, after the one by which keymark has the process stop.
 const WORDS: usize = 64;
 const BYTES: usize = WORDS * size_of::<u64>();
 
@@ -38,7 +37,8 @@ impl Watched {
         let _ = self.0.write_all_at(&[1], 0);
     }
 
-    /// What each thread does: a number that is another for each call, and the call's name if it has not returned.
+    /// Returns the activity of each thread: a number that differs for each call, and the name of a call that has not
+    /// returned.
     pub fn threads(&self) -> Vec<(u64, Option<&'static str>)> {
         let mut bytes = [0; BYTES];
         if self.0.read_exact_at(&mut bytes, 0).is_err() {
@@ -75,7 +75,7 @@ pub fn tell_in(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// What keymark sets when nothing more is to be begun here.
+/// Returns the flag that keymark sets when nothing more is to be begun here.
 pub fn interrupt() -> &'static AtomicBool {
     static NOBODY: AtomicBool = AtomicBool::new(false);
     let Some(words) = SHARED.get() else {

@@ -117,7 +117,7 @@ impl Libgcrypt {
         &self.version
     }
 
-    /// Whether it has a public-key algorithm of that name: `rsa`, `dsa`, `elg`, `ecc`.
+    /// Returns whether it has a public-key algorithm of that name: `rsa`, `dsa`, `elg`, `ecc`.
     pub fn has_algorithm(&self, name: &str) -> bool {
         let Ok(name) = CString::new(name) else {
             return false;
@@ -214,12 +214,11 @@ impl Libgcrypt {
     }
 }
 
-/// With the number of the error, without its source; 0 for what it has no code for.
 fn refused(reason: &str, code: u32) -> NativeError {
     NativeError(format!("{reason} (libgcrypt's error {code})"))
 }
 
-/// What a private key is used for.
+/// Use of a private key.
 #[derive(Debug, Clone, Copy)]
 pub enum KeyCall {
     /// `gcry_pk_sign`

@@ -1,20 +1,19 @@
 //! The figures of a run beside those that somebody published of the same operations.
 
-use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Record, StackName};
-use keymark_stats::{Estimate, Seconds};
+use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Parameters, Record, StackName};
+use keymark_stats::Seconds;
 
-use super::Analysis;
+use super::{Analysis, Row, tables};
 use crate::pictures::{self, DotRow};
-use crate::{Block, Cell, RemarkKind, Section, TableOf};
+use crate::{Block, RemarkKind, Section, TableOf, grouped};
 
-/// What somebody published of the device that a twin stands for.
+/// A published figure of a twin's device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedFigure {
     /// The twin.
     pub device: DeviceName,
     /// Algorithm of the key.
     pub algorithm: Algorithm,
-    /// What was asked of it.
     pub operation: Operation,
     /// Through which stack.
     pub stack: StackName,
@@ -32,82 +31,63 @@ impl PublishedFigure {
     }
 }
 
-/// A figure with where it is from.
-struct Line<'a> {
-    case: &'a Case,
-    mean: Cell,
-    n: Option<u64>,
-    source: String,
-}
-
 impl Analysis {
-    /// One table with both, operation by operation, and the data of its picture. `None` if the articles have nothing of
-    /// what was measured.
+    /// Returns a table and a picture of this run's figures beside those of articles, operation by operation; `None` if no
+    /// article has one.
     pub fn beside(&self, record: &Record, articles: &[Record]) -> Option<Section> {
-        let (mut lines, mut means, mut done) = (Vec::new(), Vec::new(), Vec::<&Case>::new());
-        let mut some = false;
-        for row in &self.rows {
-            if done.iter().any(|case| asks_the_same(case, &row.case)) {
-                continue;
-            }
-            done.push(&row.case);
-            let own = self.rows.iter();
-            let own = own.filter(|other| asks_the_same(&other.case, &row.case));
-            for own in own.filter(|own| own.mean().is_some()) {
-                let mean = own.summary.as_ref().map(|summary| summary.mean.into());
-                lines.push(Line {
-                    case: &own.case,
-                    mean: mean.unwrap_or_else(|| own.mean().into()),
-                    n: own.n(),
-                    source: format!("run {}", record.id),
-                });
-                means.extend(DotRow::mean(own));
-            }
-            for article in articles {
-                let theirs = article.cases.iter();
-                let theirs = theirs.filter(|each| asks_the_same(&each.case, &row.case));
-                for (case, published) in
-                    theirs.filter_map(|each| Some((&each.case, each.published.as_ref()?)))
-                {
-                    some = true;
-                    lines.push(Line {
-                        case,
-                        mean: published.mean.into(),
-                        n: published.n,
-                        source: article.id.to_string(),
-                    });
-                    means.push(DotRow::of(case, Estimate::bare(published.mean)));
-                }
-            }
+        let own = format!("run {}", record.id);
+        let all = self.rows.iter().cloned().map(|row| (row, own.clone()));
+        let published = articles.iter().flat_map(|article| {
+            let rows = Self::of(article, &[]).rows.into_iter();
+            rows.map(|row| (row, article.id.to_string()))
+        });
+        let mut groups = grouped(all.chain(published), |(row, _)| asked(&row.case));
+        groups.retain(|(_, rows)| rows.iter().any(|(_, source)| *source == own));
+        let rows = groups.into_iter().flat_map(|(_, rows)| rows);
+        let rows: Vec<(Row, String)> = rows.filter(|(row, _)| row.mean().is_some()).collect();
+        if rows.iter().all(|(_, source)| *source == own) {
+            return None;
         }
-        let table = TableOf::cases(lines, |line| line.case)
-            .value("mean (95 % interval)", |line| line.mean.clone())
-            .optional(1, "n", |line| line.n)
-            .name("source", |line| line.source.clone())
-            .provenance(|line| line.case.provenance)
+        let table = TableOf::cases(&rows, |(row, _)| &row.case)
+            .value("mean (95 % interval)", |(row, _)| tables::mean(row))
+            .optional(1, "n", |(row, _)| row.n())
+            .name("source", |(_, source)| source.clone())
+            .provenance(|(row, _)| row.case.provenance)
             .table();
-        let text = "published figures come from other machines and programs, and have no interval: they are shown \
-                    beside the run's own and are part of none of them";
+        let means = rows
+            .iter()
+            .filter_map(|(row, _)| DotRow::mean(row))
+            .collect();
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
         let title = "mean time of an operation, beside published figures";
         let picture = pictures::means(title, tolerance, means);
+        let text = "published figures come from other machines and programs, and have no interval: they are shown \
+                    beside the run's own and are part of none of them";
         let remark = Block::remark(RemarkKind::MixedProvenance, text);
-        let blocks = [Block::Table(table)].into_iter();
-        let blocks = blocks
+        let blocks = [Block::Table(table)]
+            .into_iter()
             .chain(picture.map(Block::Picture))
             .chain([remark])
             .collect();
-        some.then(|| Section::headed("beside published figures", blocks))
+        Some(Section::headed("beside published figures", blocks))
     }
 }
 
-/// All but the device; articles differ in the length of the message by bytes only.
+/// Returns all of a case but the device and the message's length, in which articles differ by bytes only.
+fn asked(case: &Case) -> (Algorithm, Operation, StackName, Parameters, Load) {
+    let parameters = case.parameters.clone();
+    (
+        case.algorithm,
+        case.operation,
+        case.stack,
+        parameters,
+        case.load,
+    )
+}
+
+/// Returns whether two cases ask the same, maybe of different devices.
 pub(crate) fn asks_the_same(a: &Case, b: &Case) -> bool {
-    a.algorithm == b.algorithm
-        && a.operation == b.operation
-        && a.stack == b.stack
-        && a.parameters == b.parameters
-        && a.load == b.load
+    asked(a) == asked(b)
 }
 
 #[cfg(test)]
@@ -116,7 +96,7 @@ mod tests {
     use keymark_bench::record::CaseRecord;
 
     use super::*;
-    use crate::exchange::Shipped;
+    use keymark_records::exchange::Shipped;
     use keymark_testkit::record::{block, case, mixed as record};
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where the time goes: what each layer adds to the one below it, for the same key and message.
+//! The time of each layer above the one below it, for the same key and message.
 
 use keymark_bench::{
     Algorithm, Case, CaseId, DeviceName, End, Layers, Load, Operation, OwnLibrary, Point,
@@ -8,7 +8,7 @@ use keymark_stats::{Estimate, Ratio, Seconds, difference, paired_difference};
 
 use super::{Latencies, Row};
 
-/// What one layer adds.
+/// Time that a layer adds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Layer {
     /// The difference is above zero with 95 % confidence.
@@ -19,10 +19,10 @@ pub enum Layer {
     Less(Estimate<Seconds>),
 }
 
-/// What a layer is taken from.
+/// The figure below the first layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// What the family's own programs do.
+    /// The family's own library.
     Own,
     /// The figure of another library, as theirs was not measured: the layer above it holds the difference of
     /// the two libraries as well.
@@ -32,14 +32,13 @@ pub enum Basis {
 /// A family of stacks, with every key and operation that was measured through more than one of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FamilyBreakdown {
-    /// How the stacks lie on one another.
     pub layers: Layers,
     /// A line each.
     pub breakdowns: Vec<Breakdown>,
 }
 
 impl FamilyBreakdown {
-    /// Those of which nothing is missing on the way to the whole, as far up as any line was measured.
+    /// Returns the complete breakdowns: every layer up to the whole was measured, as far up as for any of them.
     pub fn complete(&self) -> impl Iterator<Item = &Breakdown> {
         let layers = &self.layers;
         let way = layers.steps.iter().enumerate();
@@ -54,24 +53,22 @@ impl FamilyBreakdown {
     }
 }
 
-/// One key and operation, layer by layer.
+/// The layers of one key and operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breakdown {
     /// Algorithm of the key.
     pub algorithm: Algorithm,
-    /// What was asked of it.
     pub operation: Operation,
-    /// On which device.
     pub device: DeviceName,
     /// The kind of all figures of the line.
     pub provenance: Provenance,
     /// The bare operation.
     pub base: Option<Estimate<Seconds>>,
-    /// Whether the layers stand on what the family's programs calculate with.
+    /// The library below the layers.
     pub basis: Basis,
-    /// What another library takes for the bare operation.
+    /// Time of the bare operation in another library.
     pub beside: Option<Estimate<Seconds>>,
-    /// What the family's steps add, in their order.
+    /// Times of the family's steps, in their order.
     pub steps: Vec<Option<Layer>>,
     /// All layers together.
     pub whole: Option<Estimate<Seconds>>,
@@ -82,21 +79,18 @@ pub struct Breakdown {
 /// A way from the key upwards, of which all steps are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
-    /// Where it ends.
     pub end: Point,
-    /// What is at the bottom of it: the key, and in which library; or the key with the first program, where the
-    /// program's own library was not measured.
+    /// Name of its lowest part: the key with its library, or with the first program where the library was not measured.
     pub bottom: String,
-    /// What that takes.
+    /// Time of the lowest part.
     pub key: Estimate<Seconds>,
-    /// Which of the family's steps it takes, from below.
+    /// Places of the family's steps, from below.
     pub steps: Vec<usize>,
     /// All of it, as it was measured at its end.
     pub whole: Estimate<Seconds>,
 }
 
 impl Breakdown {
-    /// Whether it is of the case's key and operation.
     pub(crate) fn is_about(&self, case: &Case) -> bool {
         self.algorithm == case.algorithm
             && self.operation == case.operation
@@ -109,7 +103,7 @@ impl Breakdown {
         Some(Ratio(self.base?.value.0 / self.whole?.value.0))
     }
 
-    /// The same where it says something about the layers, and not about another library.
+    /// Returns the key's share, unless another library stands in for the program's own.
     pub fn own_share(&self) -> Option<Ratio> {
         match self.basis {
             Basis::Own => self.base_share(),
@@ -150,8 +144,7 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
             found
         };
         let base = below(&layers.base.point);
-        let steps = layers.steps.iter();
-        let steps = steps.map(|step| {
+        let steps = layers.steps.iter().map(|step| {
             Some(layer(added(
                 latencies,
                 mean(&step.upper)?,
@@ -219,7 +212,7 @@ fn paths(rows: &[Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) ->
     paths.collect()
 }
 
-/// From the end of a path to where it begins: that point, and the steps between, if all of them are costs.
+/// Returns the start of a path and the steps to its end, if all of them are costs.
 fn down<'l>(
     layers: &'l Layers,
     steps: &[Option<Layer>],
@@ -236,7 +229,7 @@ fn down<'l>(
     Some((at, taken))
 }
 
-/// What a layer stands on: at the point of the family's own library, what that is on the device of the case.
+/// Returns the mean below a layer: at the point of the family's own library, that of the case's device.
 fn standing<'r>(
     rows: &'r [Row],
     case: &Case,
@@ -274,7 +267,7 @@ struct Mean<'r> {
     mean: &'r Estimate<Seconds>,
 }
 
-/// What the upper way takes more than the lower; where they took turns, over the same stretches of the run.
+/// Returns the difference of two ways; where they took turns, over the same stretches of the run.
 fn added(latencies: &[Latencies], upper: Mean<'_>, lower: Mean<'_>) -> Estimate<Seconds> {
     let of = |mean: Mean<'_>| latencies.get(mean.case.0 as usize);
     let paired = of(upper).zip(of(lower)).and_then(|(a, b)| {

@@ -1,4 +1,4 @@
-//! What handshakes under load cost of the private key: where their time goes, and what was asked of a token.
+//! The private key's part in handshakes under load, and the calls to a token.
 
 use keymark_bench::{Calculator, Case, FunctionCalls, Record, ServerLoad, TokenCalls};
 use keymark_stats::{Ratio, Seconds};
@@ -12,9 +12,9 @@ use crate::{Block, Cell, Column, RemarkKind, Section, Table};
 pub(crate) struct Spent {
     /// The operation in keymark's process, while nobody else asks.
     alone: Option<Seconds>,
-    /// The same in the server's processes, under load.
+    /// The operation in the server's processes, under load.
     traced: Option<Seconds>,
-    /// What of that it waited for others.
+    /// Time of the operation spent waiting for others.
     waited: Option<Seconds>,
     /// The handshake less the operation.
     rest: Option<Seconds>,
@@ -64,7 +64,7 @@ fn waited(calls: &TokenCalls, alone: Option<Seconds>) -> Option<Seconds> {
     })
 }
 
-/// Whether the server calculates itself, which then is processor time of its own.
+/// Returns whether the server calculates itself, in processor time of its own.
 fn in_file(load: &ServerLoad) -> bool {
     let alone = load.alone.as_ref();
     alone.is_some_and(|alone| alone.by != Calculator::Token)
@@ -73,8 +73,10 @@ fn in_file(load: &ServerLoad) -> bool {
 /// The sections of a record, if anything is known.
 pub(crate) fn sections(record: &Record) -> Vec<Section> {
     let loads = || {
-        let each = record.cases.iter();
-        each.filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))
+        record
+            .cases
+            .iter()
+            .filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))
     };
     let mut sections = Vec::new();
     let spent: Vec<_> = loads()
@@ -132,12 +134,11 @@ fn breakdown(spent: &[(&Case, Spent)]) -> Table {
 }
 
 /// Calls of a function, or of all that do not use the key.
-struct Line<'a> {
+struct FunctionRow<'a> {
     case: &'a Case,
     name: String,
     function: FunctionCalls,
     handshakes: f64,
-    /// What a handshake took.
     handshake: Option<Seconds>,
 }
 
@@ -148,10 +149,10 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         functions.any(|function| function.waited_ns > 0)
     };
     let waits = traced.iter().any(waits);
-    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut lines: Vec<FunctionRow<'_>> = Vec::new();
     for (case, load, calls) in traced {
         let mut line = |name: String, function: FunctionCalls| {
-            lines.push(Line {
+            lines.push(FunctionRow {
                 case,
                 name,
                 function,
@@ -197,8 +198,10 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
 
 /// Calls with the private key that the token refused, or that none was made.
 fn failed(case: &Case, calls: &TokenCalls) -> Option<Block> {
-    let functions = calls.functions.iter();
-    let working = functions.filter(|(_, function)| function.of_operation);
+    let working = calls
+        .functions
+        .iter()
+        .filter(|(_, function)| function.of_operation);
     let (mut made, mut words) = (0, Vec::new());
     for (name, function) in working {
         made += function.calls;

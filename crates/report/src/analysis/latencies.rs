@@ -1,5 +1,5 @@
-//! What the samples of one case say, before it is compared with another; of an open loop whose arrivals come faster than
-//! they are served only that: its queue grows for ever, and a mean latency would only say how long it was watched.
+//! Latencies of one case. An open loop whose arrivals come faster than they are served has none: its queue grows, and a
+//! mean would only tell how long it was watched.
 
 use keymark_bench::{CaseRecord, Sample};
 use keymark_stats::{
@@ -7,17 +7,17 @@ use keymark_stats::{
     controlled,
 };
 
-/// What the cases of a run tell of their machine.
+/// The state of the machine during a run, as its cases show it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Machine {
-    /// How fast it was, by what it did around the blocks.
+pub struct MachineState {
+    /// Its speed, by a reference calculation around the blocks.
     pub speed: Option<MachineSpeed>,
-    /// How much neighbouring blocks have in common on it.
+    /// The correlation of neighbouring blocks.
     pub dependence: RunDependence,
 }
 
-impl Machine {
-    /// Of the cases that are finished.
+impl MachineState {
+    /// Returns the state that finished cases show.
     pub fn of(speed: Option<MachineSpeed>, cases: &[CaseRecord]) -> Self {
         let latencies: Vec<Blocks> = cases.iter().map(CaseRecord::latencies).collect();
         Self {
@@ -27,7 +27,7 @@ impl Machine {
     }
 }
 
-/// One case's latencies: as they were measured, and at the mean speed of the machine where they are known better there.
+/// Latencies of one case as measured, and at the machine's mean speed where that is more precise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latencies {
     pub(super) measured: Blocks,
@@ -35,8 +35,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Of a case that is finished.
-    pub fn of(record: &CaseRecord, machine: &Machine, seed: u64) -> Self {
+    pub fn of(record: &CaseRecord, machine: &MachineState, seed: u64) -> Self {
         let measured = record.latencies();
         Self {
             at_mean_speed: at_mean_speed(record, &measured, machine, seed),
@@ -44,7 +43,7 @@ impl Latencies {
         }
     }
 
-    pub(super) fn summary(&self, machine: &Machine, seed: u64) -> Option<Summary> {
+    pub(super) fn summary(&self, machine: &MachineState, seed: u64) -> Option<Summary> {
         let run = &machine.dependence;
         let summary = Summary::of(&self.measured, run, seed)?;
         Some(match &self.at_mean_speed {
@@ -61,7 +60,7 @@ impl Latencies {
         }
     }
 
-    /// The same where their means are of these blocks.
+    /// Returns the blocks behind the means of two cases, if both means are of the same kind.
     pub(super) fn behind_means<'a>(
         one: &'a Self,
         other: &'a Self,
@@ -76,13 +75,15 @@ impl Latencies {
 fn at_mean_speed(
     record: &CaseRecord,
     latencies: &Blocks,
-    machine: &Machine,
+    machine: &MachineState,
     seed: u64,
 ) -> Option<AtMeanSpeed> {
     let alone = record.case.load.is_closed() && record.case.concurrency() == 1;
     let speed = machine.speed.as_ref().filter(|_| alone)?;
-    let blocks = record.blocks.iter();
-    let counted = blocks.filter(|block| block.done().next().is_some());
+    let counted = record
+        .blocks
+        .iter()
+        .filter(|block| block.done().next().is_some());
     let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
     controlled(latencies, &around?, speed, &machine.dependence, seed)
 }
@@ -92,11 +93,11 @@ fn at_mean_speed(
 pub struct Overload {
     /// Work that arrives over what the workers can do: 1 or more.
     pub utilisation: Ratio,
-    /// By how many operations a second the queue grew; none if that was watched for no time.
+    /// Growth of the queue; `None` if it was watched for no time.
     pub growth: Option<PerSecond>,
 }
 
-/// What an operation took its worker on average, without its time in the queue.
+/// Returns an operation's mean time at its worker, without its time in the queue.
 pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
     let service = |sample: &Sample| sample.end.since(sample.start).as_secs_f64();
     let (number, total) = record
@@ -107,7 +108,7 @@ pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
     (number > 0.0).then(|| Seconds(total / number))
 }
 
-/// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
+/// Returns the overload of an open loop: ρ = λS/c of 1 or more, with S as an operation's time at its worker.
 pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     let rate = record.case.load.pacing.rate()?.per_second();
     let service = service(record).map_or(f64::NAN, |service| service.0);

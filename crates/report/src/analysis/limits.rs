@@ -1,4 +1,4 @@
-//! What keeps more workers from getting more done: the device, the library, the cores, or nothing yet.
+//! The limit of more workers: the device, the library, the cores, or none yet.
 //!
 //! Asymptotic bounds of operational analysis (Denning & Buzen 1978, §6): where *n* workers do *G* times what one does
 //! and more of them do no more, each operation takes *T/G* of whatever they queue for, *T* being its time alone. A
@@ -12,7 +12,7 @@ use keymark_stats::{Estimate, Level, Ratio, Seconds, gain};
 use super::scaling::{Bounds, Limit};
 use crate::units;
 
-/// Of what the cores would allow, so much has to be there for certain: what they are busy with besides is not known.
+/// Share of the cores' bound that counts as reached: other programs may use the rest.
 const NEARLY: f64 = 0.75;
 /// Processes that do so much more than threads are kept apart by something that threads share.
 const MORE: f64 = 1.15;
@@ -21,29 +21,26 @@ const WATCHED: Seconds = Seconds(0.1);
 /// A device accounts for a queue if a worker alone waits for so much of what it would take.
 const ACCOUNTED: f64 = 0.9;
 
-/// One case at several numbers of workers, which are all threads or all processes.
+/// A case at several numbers of workers, all threads or all processes.
 #[derive(Debug, Clone)]
 pub(super) struct Curve {
-    /// At the lowest number.
     pub case: Case,
-    /// By the processors alone, if gains are over a single worker whose processor time is known.
+    /// The processors' bound, if a single worker's processor time was measured.
     pub bounds: Option<Bounds>,
     pub levels: Vec<Level>,
-    /// How long the level that was watched for the shortest time was, that which gains are over among them.
+    /// Shortest time for which a level was watched.
     pub watched: Seconds,
     /// Workers, and throughput over that of one.
     pub gains: Vec<(u32, Estimate<Ratio>)>,
     pub seed: u64,
 }
 
-/// What limits a curve.
+/// The limit of a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// In a word.
     pub limit: Limit,
     /// Why that is not known.
     pub why: Option<Undecided>,
-    /// In a sentence.
     pub(super) said: String,
 }
 
@@ -64,7 +61,7 @@ pub enum Undecided {
         "the limit may be the library or the device: 'bench --processes' with as many shows which"
     )]
     ThreadsAlone,
-    /// The same, and what is done one at a time is what they calculate: no device is asked for so long.
+    /// Threads gain little, and calculate for longer than a device could be the cause.
     #[display(
         "the limit may be a lock in the library, or other programs on the cores: 'bench --processes' with as many shows which"
     )]
@@ -98,7 +95,7 @@ impl Finding {
 }
 
 impl Curve {
-    /// The same by processes where this is by threads, and the other way round.
+    /// Returns whether the other curve is this one by processes in place of threads, or the reverse.
     pub(super) fn is_twin(&self, other: &Self) -> bool {
         let load = Load {
             worker: match other.case.load.worker {
@@ -111,7 +108,7 @@ impl Curve {
         self.case.has_key(&other.case.key().loaded(load))
     }
 
-    /// What so many workers could gain if nothing but the processors kept them.
+    /// Returns the processors' bound of the gain.
     fn possible(&self, bounds: &Bounds, workers: u32) -> f64 {
         bounds.by_cores().0.min(f64::from(workers))
     }
@@ -127,20 +124,22 @@ impl Curve {
         (high.0 < NEARLY * self.possible(bounds, *workers)).then_some((*workers, *gain))
     }
 
-    /// What the processes do over what the threads do, at the highest level of both.
+    /// Returns the processes' rate over the threads', at the highest level of both.
     fn over_threads(&self, processes: &Self) -> Option<(u32, Estimate<Ratio>)> {
         let levels = self.levels.iter().rev();
         let mut several = levels.filter(|level| level.concurrency > 1);
         several.find_map(|threads| {
-            let mut processes = processes.levels.iter();
-            let processes = processes.find(|one| one.concurrency == threads.concurrency)?;
+            let processes = processes
+                .levels
+                .iter()
+                .find(|one| one.concurrency == threads.concurrency)?;
             let over = gain(&processes.windows, &threads.windows, self.seed)?;
             Some((threads.concurrency, over))
         })
     }
 }
 
-/// What limits a curve, with that of the other kind of workers beside it, if that was measured.
+/// Returns the limit of a curve, by that of the other kind of workers if it was measured.
 pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
     let bounds = curve.bounds.as_ref()?;
     curve.several().next()?;
@@ -187,7 +186,7 @@ pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
     })
 }
 
-/// How processes do beside threads.
+/// A comparison of processes with threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Between {
     More,
@@ -231,7 +230,7 @@ fn reached(curve: &Curve, bounds: &Bounds) -> Option<Finding> {
     Some(Finding::seen(Limit::NoneSeen, said))
 }
 
-/// What threads and processes have in common: the device, if a worker alone waits for it long enough.
+/// Returns the device as the limit, if a worker alone waits for it long enough.
 fn shared(bounds: &Bounds, curve: &Curve, workers: u32, gain: Estimate<Ratio>) -> Finding {
     let waiting = (1.0 - bounds.processor.0 / bounds.alone.0).max(0.0);
     // One worker gains 1, and more of them are no reason for less.

@@ -1,4 +1,4 @@
-//! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
+//! The analysis of a record: a row per case, scaling, breakdowns, remarks.
 
 mod beside;
 mod breakdown;
@@ -28,7 +28,7 @@ use crate::Answer;
 
 pub use beside::PublishedFigure;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
-pub use latencies::{Latencies, Machine, Overload};
+pub use latencies::{Latencies, MachineState, Overload};
 pub use limits::{Finding, Undecided};
 pub use remarks::failures;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
@@ -38,15 +38,15 @@ pub use under_load::{Busy, Loss, Saturated, UnderLoad};
 pub(crate) use beside::asks_the_same;
 pub(crate) use remarks::and;
 
-/// One case with its statistics.
+/// A case with its estimates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Its place in the plan.
     pub id: CaseId,
     pub case: Case,
-    /// What the samples say; none if there are none, or the case failed.
+    /// Statistics of the samples; `None` without samples or for a failed case.
     pub summary: Option<Summary>,
-    /// Of an open loop: that its queue grows, so that nothing can be said of latencies.
+    /// The overload of an open loop, which has no latencies.
     pub overload: Option<Overload>,
     /// Operations a second, as observed.
     pub throughput: Option<Estimate<PerSecond>>,
@@ -60,38 +60,39 @@ pub struct Row {
     pub failed: usize,
     /// Why the case ended early, if it did.
     pub failure: Option<String>,
-    /// What the device returned, if it refused.
+    /// The device's code of refusal.
     pub code: Option<ReturnCode>,
-    /// What stopped it.
     pub stopped: Option<Stopped>,
     /// An article's mean, in place of samples.
     pub published: Option<Seconds>,
     /// An article's number of operations.
     pub published_n: Option<u64>,
-    /// What the assumptions of a prediction leave open.
+    /// The band of a prediction.
     pub band: Option<Band>,
-    /// Where the time went, as measured on the way.
+    /// Share of a prediction's cycles in which the core waits for flash.
+    pub waiting: Option<Ratio>,
+    /// Parts of the time, measured on the way.
     pub parts: Option<Parts>,
-    /// What the device's time is taken from, if nobody measured it.
+    /// Basis of a device's time that nobody measured.
     pub assumed: Option<Assumed>,
-    /// Of a load on a server.
+    /// A load on a server.
     pub under_load: Option<UnderLoad>,
-    /// What waiting for its tokens lets a load do.
+    /// Prediction of a load by waiting for its tokens.
     pub predicted: Option<Response>,
 }
 
 impl Row {
-    /// The same, with what is known of the run's devices.
+    /// Adds the basis of assumed times from the run's devices.
     pub fn on(self, devices: &[StoreIdentity]) -> Self {
-        let mut devices = devices.iter();
-        let device = devices.find(|device| device.device == self.case.device);
+        let device = devices
+            .iter()
+            .find(|device| device.device == self.case.device);
         Self {
             assumed: device.and_then(|device| device.assumed(self.case.capability())),
             ..self
         }
     }
 
-    /// What statistics warn of.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         self.summary
             .as_ref()
@@ -99,7 +100,6 @@ impl Row {
             .unwrap_or_default()
     }
 
-    /// Whether its durations changed over the run.
     pub(crate) fn has_drifted(&self) -> bool {
         let mut warnings = self.warnings().into_iter();
         warnings.any(|warning| matches!(warning, Warning::Drift(_)))
@@ -116,13 +116,13 @@ impl Row {
         Some(self.time()?.value)
     }
 
-    /// The same with its interval, which an article's is without.
+    /// Returns the mean with its interval, which an article's mean lacks.
     pub fn time(&self) -> Option<Estimate<Seconds>> {
         let measured = self.summary.as_ref().map(|summary| summary.mean);
         measured.or(self.published.map(Estimate::bare))
     }
 
-    /// The same, a prediction's with its band.
+    /// Returns the mean with its interval, a prediction's with its band.
     pub(crate) fn banded_time(&self) -> Option<Estimate<Seconds>> {
         match (&self.summary, self.published, self.band) {
             (None, Some(mean), Some(band)) => Some(Estimate::banded(mean, band)),
@@ -130,8 +130,16 @@ impl Row {
         }
     }
 
-    /// By what share the figure may be off that a row is read by, where it has one: a load's rate, or the mean time.
-    /// The inner is none without an interval.
+    /// Returns the mean with its bounds. An article's bare mean counts as exact.
+    pub(crate) fn bounds(&self) -> Option<Estimate<Seconds>> {
+        let exact = self
+            .published
+            .filter(|_| self.summary.is_none() && self.band.is_none());
+        exact.map(Estimate::exact).or_else(|| self.banded_time())
+    }
+
+    /// Returns the relative half-width of the row's main figure, a load's rate or the mean time. The inner option is
+    /// `None` without an interval.
     pub(crate) fn doubt(&self) -> Option<Option<f64>> {
         if self.under_load.is_some() {
             return Some(self.throughput?.relative_half_width());
@@ -139,15 +147,11 @@ impl Row {
         Some(self.summary.as_ref()?.mean.relative_half_width())
     }
 
-    /// Whether an operation takes no longer than users tolerate, on average: by the interval of the mean, which
-    /// stands in the same row, or by the mean of an article. Percentiles have no upper bound in short runs.
+    /// Returns whether users tolerate an operation's mean time, by its bounds. Percentiles have no upper bound in short runs.
     pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
         let within = |time: Seconds| time.0 <= tolerance.as_secs_f64();
-        let (low, high) = match &self.summary {
-            Some(summary) => (summary.mean.low, summary.mean.high),
-            None => (Some(self.published?), self.published),
-        };
-        Some(match (low, high) {
+        let time = self.bounds()?;
+        Some(match (time.low, time.high) {
             (_, Some(high)) if within(high) => Answer::Yes,
             (Some(low), _) if !within(low) => Answer::No,
             _ => Answer::Unknown,
@@ -158,13 +162,13 @@ impl Row {
 /// Everything said about a record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// In the plan's order.
+    /// Cases in the plan's order.
     pub rows: Vec<Row>,
     /// Cases measured at several concurrencies.
     pub scaling: Vec<Scaling>,
     /// Cases measured through several stacks of a family.
     pub breakdowns: Vec<FamilyBreakdown>,
-    /// How fast the machine was, by what it did around the blocks.
+    /// The machine's speed, by a reference calculation around the blocks.
     pub speed: Option<MachineSpeed>,
     /// Rates of servers beside one another.
     pub rates: Vec<Rates>,
@@ -176,10 +180,11 @@ impl Analysis {
     /// Analyses a record, with what is known of how stacks lie on one another. Random numbers come from the
     /// plan's seed, so this is repeatable.
     pub fn of(record: &Record, families: &[Layers]) -> Self {
-        let machine = Machine::of(machine_speed(record), &record.cases);
+        let machine = MachineState::of(machine_speed(record), &record.cases);
         let seed = record.plan.settings.seed;
-        let cases = record.cases.iter();
-        let latencies: Vec<Latencies> = cases
+        let latencies: Vec<Latencies> = record
+            .cases
+            .iter()
             .map(|case| Latencies::of(case, &machine, seed))
             .collect();
         let row = |index| {
@@ -199,13 +204,13 @@ impl Analysis {
         }
     }
 
-    /// Whether a case goes through a whole program of a family.
+    /// Returns whether a case goes through a whole program of a family.
     pub(crate) fn is_whole(&self, case: &Case) -> bool {
         let mut wholes = self.families.iter().filter_map(|of| of.whole.as_ref());
         wholes.any(|whole| whole.point == Point::of(case))
     }
 
-    /// The same, and its rates as families of stacks compare them.
+    /// Adds rates of servers as families of stacks compare them.
     pub fn compared<'c>(
         self,
         record: &Record,
@@ -218,7 +223,6 @@ impl Analysis {
     }
 }
 
-/// How fast the machine was during a run.
 fn machine_speed(record: &Record) -> Option<MachineSpeed> {
     let blocks = record.cases.iter().flat_map(|case| &case.blocks);
     let mut times: Vec<(Timestamp, u64)> = blocks
@@ -235,7 +239,7 @@ pub fn row_of<'l>(
     records: &[CaseRecord],
     index: usize,
     latencies: impl Fn(usize) -> &'l Latencies,
-    machine: &Machine,
+    machine: &MachineState,
 ) -> Row {
     let record = &records[index];
     let seed = plan.settings.seed;
@@ -273,6 +277,7 @@ pub fn row_of<'l>(
         published: published.map(|published| published.mean),
         published_n: published.and_then(|published| published.n),
         band: published.and_then(|published| published.band),
+        waiting: published.and_then(|published| published.waiting),
         parts: record.parts.clone(),
         assumed: None,
         under_load: record
@@ -293,11 +298,7 @@ fn ratio<'l>(
 ) -> Option<Estimate<Ratio>> {
     if index == baseline {
         let measured = !latencies(index).measured.is_empty() || records[index].published.is_some();
-        return measured.then(|| Estimate {
-            low: Some(Ratio(1.0)),
-            high: Some(Ratio(1.0)),
-            ..Estimate::bare(Ratio(1.0))
-        });
+        return measured.then(|| Estimate::exact(Ratio(1.0)));
     }
     match (&records[index].published, &records[baseline].published) {
         (Some(a), Some(b)) => Some(Estimate::bare(Ratio(a.mean.0 / b.mean.0))),
@@ -308,7 +309,7 @@ fn ratio<'l>(
     }
 }
 
-/// What the rows are read by.
+/// Returns the noun for the rows' main figures.
 pub(crate) fn figure_of(rows: &[Row]) -> &'static str {
     let read = || rows.iter().filter(|row| row.doubt().is_some());
     let is_load = |row: &Row| row.under_load.is_some();

@@ -14,7 +14,7 @@ const SERVER_AT_MOST: f64 = 0.1;
 pub type Tokens = (u8, Distribution);
 
 impl Analysis {
-    /// The same, and what is predicted of loads whose operations wait for these tokens.
+    /// Adds predictions for loads whose operations wait for these tokens.
     pub fn queued(mut self, record: &Record, tokens: impl Fn(&Case) -> Option<Tokens>) -> Self {
         for (row, own) in self.rows.iter_mut().zip(&record.cases) {
             row.predicted = tokens(&own.case).and_then(|tokens| predicted(record, own, tokens));
@@ -60,7 +60,7 @@ fn handshakes(load: &ServerLoad, tokens: u8) -> Option<ServiceTimes> {
     (server <= SERVER_AT_MOST * times.mean().0 && !shared).then_some(times)
 }
 
-/// What gpg takes for a signature with the token of a service that signs by it.
+/// Returns gpg's signing times with the token of a service.
 fn signatures(records: &[CaseRecord], of: &Case) -> Option<ServiceTimes> {
     let signs = |record: &&CaseRecord| {
         let case = &record.case;

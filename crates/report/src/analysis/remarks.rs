@@ -1,5 +1,4 @@
-//! What the reader should know before trusting the figures: one line a kind of remark, because a
-//! hundred lines are not read.
+//! Limits of the figures: one line a kind of remark.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +12,6 @@ use crate::{grouped, units};
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
-/// So many cases whose durations come in steps, a third of all, and it is not the operations that have them.
-const TOGETHER: usize = 5;
 /// Means known to no better than this share say little.
 const HARDLY: f64 = 0.1;
 
@@ -27,7 +24,6 @@ const OF_SAMPLES: [RemarkKind; 5] = [
     RemarkKind::Steps,
 ];
 
-/// That a queue grew.
 fn overloaded(row: &Row) -> Option<Remark> {
     let overload = row.overload?;
     let by = overload
@@ -67,8 +63,10 @@ fn reached(width: f64) -> String {
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     pub fn warnings(&self, record: &Record) -> Vec<Remark> {
-        let failed = self.rows.iter();
-        let failed = failed.filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
+        let failed = self
+            .rows
+            .iter()
+            .filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
         let failed = failures(failed).into_iter();
         let mut remarks: Vec<Remark> = failed
             .map(|text| Remark::new(RemarkKind::Failure, text))
@@ -100,28 +98,16 @@ impl Analysis {
 
     /// Remarks of one kind: the worst in full, the others by name.
     fn worst(&self, kind: RemarkKind) -> Option<Remark> {
-        let each = self.rows.iter();
-        let each = each.flat_map(|row| row.warnings().into_iter().map(move |one| (row, one)));
+        let each = self
+            .rows
+            .iter()
+            .flat_map(|row| row.warnings().into_iter().map(move |one| (row, one)));
         let each = each.map(|(row, warning)| (row, told(&warning), warning));
         let found = each.filter(|(_, (of_kind, ..), _)| *of_kind == kind);
         let found = found
             .sorted_by(|a, b| b.1.1.total_cmp(&a.1.1))
             .collect_vec();
         let (worst, (.., said), warning) = found.first()?;
-        if kind == RemarkKind::Steps
-            && found.len() >= TOGETHER
-            && found.len() * 3 >= self.rows.len()
-        {
-            let text = format!(
-                "the durations of {} of {} cases come in steps: this machine runs at more than one speed (widest \
-                 apart: {}: {})",
-                found.len(),
-                self.rows.len(),
-                worst.case,
-                said
-            );
-            return Some(Remark::new(kind, text));
-        }
         if let (RemarkKind::Drift, Warning::Drift(drift), [_, _, ..]) = (kind, warning, &*found) {
             let text = format!(
                 "{} of {} cases changed during the run, most of all {} (by {:+.1} %): their means hold for no time in \
@@ -142,7 +128,7 @@ impl Analysis {
         Some(Remark::new(kind, text))
     }
 
-    /// That most figures are hardly known, and what would help.
+    /// Remarks that most figures are uncertain, and how to improve them.
     fn coarse(&self, cpu_quota: Option<f64>) -> Option<Remark> {
         let doubts = self.rows.iter().filter_map(Row::doubt);
         let mut widths: Vec<f64> = doubts.map(|width| width.unwrap_or(f64::INFINITY)).collect();
@@ -211,7 +197,7 @@ impl Analysis {
         ended.into_iter().filter_map(remark).collect()
     }
 
-    /// Those whose mean has an interval of more than that half width, relative to it; the narrowest first.
+    /// Returns rows whose mean is less certain than wanted, the narrowest interval first.
     fn missed(&self, stopped: Stopped, target: f64) -> Vec<(f64, &Row)> {
         let of_rule = self.rows.iter().filter(|row| row.stopped == Some(stopped));
         // An overload has no mean, and a remark of its own.
@@ -226,7 +212,7 @@ impl Analysis {
         missed
     }
 
-    /// What limits more workers: a line a kind of limit, with the cases that it is about.
+    /// Returns the limits of more workers, a line for each kind.
     pub(crate) fn limits(&self) -> Vec<Remark> {
         let said = self.scaling.iter().flat_map(|group| {
             let found = group.finding.iter().map(|finding| {
@@ -234,9 +220,10 @@ impl Analysis {
                 let kind = reason.unwrap_or_else(|| finding.limit.to_string());
                 (kind, finding.said.clone())
             });
-            let refused = group.refused.iter();
-            let refused =
-                refused.map(|too_many| (Limit::Sessions.to_string(), refused_text(*too_many)));
+            let refused = group
+                .refused
+                .iter()
+                .map(|too_many| (Limit::Sessions.to_string(), refused_text(*too_many)));
             found.chain(refused).map(move |said| (said, group.name()))
         });
         let kinds = grouped(said, |((kind, _), _)| kind.clone()).into_iter();
@@ -252,7 +239,7 @@ impl Analysis {
 }
 
 impl FamilyBreakdown {
-    /// What the bare operation is, where several libraries could do it.
+    /// Explains the library of the bare operation, where several could do it.
     pub fn libraries(&self) -> Vec<Remark> {
         let Some(own) = &self.layers.own_library else {
             return Vec::new();
@@ -274,14 +261,13 @@ impl FamilyBreakdown {
             .collect()
     }
 
-    /// Whether another library was measured beside.
     pub fn has_beside(&self) -> bool {
-        let mut cases = self.breakdowns.iter();
-        cases.any(|breakdown| breakdown.beside.is_some())
+        self.breakdowns
+            .iter()
+            .any(|breakdown| breakdown.beside.is_some())
     }
 }
 
-/// That there were too few sessions.
 fn refused_text(Refused { workers, had }: Refused) -> String {
     let most = had.map(|had| format!(", {had} could"));
     format!(
@@ -290,7 +276,7 @@ fn refused_text(Refused { workers, had }: Refused) -> String {
     )
 }
 
-/// Of what kind a warning is, how bad, and what it says.
+/// Returns a warning's kind, its gravity, and its text.
 fn told(warning: &Warning) -> (RemarkKind, f64, String) {
     match warning {
         Warning::Drift(Drift {
@@ -323,9 +309,14 @@ fn told(warning: &Warning) -> (RemarkKind, f64, String) {
             );
             (RemarkKind::Dependence, *widening, text)
         }
-        Warning::Steps(modes) => {
-            let apart = modes.upper.0 / modes.lower.0;
-            (RemarkKind::Steps, apart, modes.said(units::duration))
+        Warning::Groups(groups) => {
+            let share = groups.slower.0;
+            let text = format!(
+                "several groups of durations: {} take more than {}. No single figure describes them; see the distribution",
+                units::percent(share),
+                units::duration(groups.parted_at)
+            );
+            (RemarkKind::Steps, share.min(1.0 - share), text)
         }
     }
 }

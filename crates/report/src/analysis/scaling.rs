@@ -1,4 +1,4 @@
-//! What concurrency gains, and what limits it.
+//! Gains by more workers, and their limit.
 
 use std::num::NonZeroU32;
 
@@ -18,23 +18,22 @@ use crate::grouped;
 /// A law of three parameters says nothing of three levels that it would not say of noise.
 const LEVELS_OF_A_LAW: usize = 5;
 
-/// One case at several concurrencies.
+/// A case at several concurrencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
     /// The case at its lowest concurrency.
     pub case: Case,
     /// Concurrency and observed throughput, ascending.
     pub levels: Vec<(u32, Estimate<PerSecond>)>,
-    /// The same over the throughput of the lowest; of processes over that of a single thread, if no single process
-    /// was measured.
+    /// Throughput over that of the lowest concurrency, or of a single thread if no single process was measured.
     pub gains: Vec<(u32, Estimate<Ratio>)>,
-    /// That the device refused some because they were too many.
+    /// Workers that the device refused.
     pub refused: Option<Refused>,
-    /// What the curves of threads and processes say of what limits them, if the processor time of the workers is known.
+    /// The limit by the curves of threads and processes, if the workers' processor time was measured.
     pub finding: Option<Finding>,
     /// The Universal Scalability Law fitted to them, or why not.
     pub law: Result<Usl, UslError>,
-    /// What bounds the gain, by the operational laws; only where the parts of an operation were measured.
+    /// Bounds by the operational laws, if the parts of an operation were measured.
     pub bounds: Option<Bounds>,
 }
 
@@ -45,7 +44,7 @@ pub struct Scaling {
 pub struct Bounds {
     /// Time of one operation alone.
     pub alone: Seconds,
-    /// What workers queue for, and the time that its one thread needs for its part.
+    /// The server that workers queue for, and the time of its part.
     pub server: Option<(Bottleneck, Seconds)>,
     /// Processor time of an operation: of the process started for it and the server, or of the worker itself.
     pub processor: Seconds,
@@ -54,8 +53,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Those that no measured gain surpasses: one that does shows that what an operation takes alone is not what it
-    /// takes beside others.
+    /// Returns the bounds that no measured gain exceeds. An exceeded one rests on times that change under load.
     fn not_surpassed_by(mut self, gains: &[(u32, Estimate<Ratio>)]) -> Option<Self> {
         let best = gains
             .iter()
@@ -91,7 +89,7 @@ pub struct Refused {
 type Measured = (u32, Estimate<PerSecond>);
 
 impl Scaling {
-    /// What limits the gain: by the bounds where there is a server, else by what the curves show.
+    /// Returns the limit: by the bounds where there is a server, else by the curves.
     pub fn limit(&self) -> Option<Limit> {
         let bounds = self.bounds.as_ref();
         if let Some((bounds, (bottleneck, _))) =
@@ -110,12 +108,11 @@ impl Scaling {
         }
     }
 
-    /// Whether there are enough of them for a law.
     pub const fn has_levels_of_a_law(&self) -> bool {
         self.levels.len() >= LEVELS_OF_A_LAW
     }
 
-    /// Which way by what kind of workers, however many: `raw threads`.
+    /// Returns the way and the kind of workers: `raw threads`.
     pub fn way(&self) -> String {
         let kind = match self.case.load.worker {
             Worker::Thread => "threads",
@@ -124,7 +121,7 @@ impl Scaling {
         format!("{} {kind}", self.case.loaded(Load::single()).way())
     }
 
-    /// The same with what is measured: `rsa2048 sign softhsm raw threads`.
+    /// Returns the name with key and device: `rsa2048 sign softhsm raw threads`.
     pub fn name(&self) -> String {
         let (case, way) = (&self.case, self.way());
         format!(
@@ -133,7 +130,7 @@ impl Scaling {
         )
     }
 
-    /// Whether a case is this one at some number of workers.
+    /// Returns whether a case is this one at some number of workers.
     pub fn is_of(&self, case: &Case) -> bool {
         let load = case.load.with(self.case.load.concurrency);
         self.case.has_key(&case.key().loaded(load))
@@ -151,7 +148,7 @@ impl Scaling {
     }
 }
 
-/// What is busy all the time first.
+/// The part that is always busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Limit {
@@ -160,7 +157,7 @@ pub enum Limit {
     Server(&'static str),
     /// The processors.
     Cores,
-    /// What threads of one process share in the library: a lock, or its one connection.
+    /// A lock or connection that threads share in the library.
     Library,
     /// The device, or a service before it that all processes share.
     Device,
@@ -169,7 +166,7 @@ pub enum Limit {
     /// Nothing, as far as was measured.
     #[strum(to_string = "none yet")]
     NoneSeen,
-    /// One of them, but the figures do not say which.
+    /// Unknown: the figures do not decide.
     #[strum(to_string = "?")]
     Undecided,
 }
@@ -242,8 +239,10 @@ fn groups(rows: &[Row]) -> Vec<Group<'_>> {
         let alone = row.case.load.with(NonZeroU32::MIN);
         row.case.key().loaded(alone)
     });
-    let groups = groups.into_iter();
-    groups.map(|(_, rows)| Group::of(rows)).collect()
+    groups
+        .into_iter()
+        .map(|(_, rows)| Group::of(rows))
+        .collect()
 }
 
 /// The windows of a group, and what they gain over its lowest level. Processes of which none was alone are compared
@@ -292,7 +291,7 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
     })
 }
 
-/// By the processors alone, where a single worker was measured.
+/// Returns the processors' bound, if a single worker was measured.
 fn alone_by_cores(base: &Row, cores: u32) -> Option<Bounds> {
     let processor = base.parts.as_ref()?.0.get(&Part::Worker)?.mean_s;
     let rate = base.throughput?.value;
@@ -311,7 +310,7 @@ fn law(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
     fit_usl(levels, seed)
 }
 
-/// Where the server that workers queue for was measured alone as well.
+/// Returns the bounds, if the server that workers queue for was also measured alone.
 fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Option<Bounds> {
     if alone.case.concurrency() != 1 {
         return None;

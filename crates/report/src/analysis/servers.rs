@@ -15,12 +15,13 @@ use crate::units::counted;
 use crate::{Block, Cell, RemarkKind, Section, Table};
 
 impl Analysis {
-    /// What there is of them.
     pub(crate) fn servers(&self) -> Vec<Section> {
         let limits = saturated(&self.rows);
         let lost = lost(&self.rows);
-        let rates = self.rates.iter();
-        let rates = rates.map(|rates| section(rates.heading, rates_beside(&self.rows, rates)));
+        let rates = self
+            .rates
+            .iter()
+            .map(|rates| section(rates.heading, rates_beside(&self.rows, rates)));
         // What was looked for is not beside the handshakes a second, but what they are for.
         let mut limits = section(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
@@ -64,10 +65,12 @@ fn saturated(rows: &[Row]) -> Table {
 }
 
 fn rates_beside(rows: &[Row], rates: &Rates) -> Table {
-    let each = rates.relative.iter();
-    let known = each.filter_map(|rate| Some((rows.get(rate.case)?, rate)));
+    let known = rates
+        .relative
+        .iter()
+        .filter_map(|rate| Some((rows.get(rate.case)?, rate)));
     let (heading, times): (_, fn(Estimate<Ratio>) -> _) = match rates.times {
-        Times::Cost => ("cost (95 % interval)", inverse),
+        Times::Cost => ("cost (95 % interval)", |gain| gain.inverse()),
         Times::Gain => ("gain (95 % interval)", |gain| gain),
     };
     handshakes(known, |(row, _)| &row.case)
@@ -81,17 +84,6 @@ fn rates_beside(rows: &[Row], rates: &Rates) -> Table {
         })
         .provenance(|(row, _)| row.case.provenance)
         .table()
-}
-
-/// Time over time, where the other is rate over rate.
-fn inverse(gain: Estimate<Ratio>) -> Estimate<Ratio> {
-    let over = |ratio: Ratio| Ratio(1.0 / ratio.0);
-    Estimate {
-        value: over(gain.value),
-        low: gain.high.map(over),
-        high: gain.low.filter(|low| low.0 > 0.0).map(over),
-        ..gain
-    }
 }
 
 fn lost(rows: &[Row]) -> Table {
@@ -110,9 +102,9 @@ fn lost(rows: &[Row]) -> Table {
 pub struct Rates {
     /// Heading of their table.
     pub heading: &'static str,
-    /// How quotients are said.
+    /// Wording of quotients.
     pub times: Times,
-    /// In the order of the plan.
+    /// Cases in the plan's order.
     pub relative: Vec<RelativeRate>,
 }
 
@@ -127,7 +119,7 @@ pub struct RelativeRate {
     pub gain: Estimate<Ratio>,
 }
 
-/// Of every case that has one beside it, those included that stand beside others.
+/// Returns the rate of each case over that of its counterpart, counterparts included.
 pub(super) fn relative<'c>(
     cases: &[CaseRecord],
     comparisons: impl Iterator<Item = &'c Comparison>,
@@ -164,14 +156,14 @@ fn pairs(cases: &[CaseRecord], comparison: &Comparison) -> Vec<(usize, usize)> {
             parameters: (comparison.beside)(&record.case.parameters)?,
             ..record.case.clone()
         };
-        let mut others = cases.iter();
-        Some((index, others.position(|other| other.case == wanted)?))
+        Some((index, cases.iter().position(|other| other.case == wanted)?))
     });
     let pairs: Vec<(usize, usize)> = pairs.collect();
     // Alone it tells nothing.
     let compared = |beside: usize| {
-        let mut others = pairs.iter();
-        others.any(|&(one, other)| other == beside && one != other)
+        pairs
+            .iter()
+            .any(|&(one, other)| other == beside && one != other)
     };
     let told = pairs.iter().filter(|&&(_, beside)| compared(beside));
     told.copied().collect()
@@ -180,10 +172,12 @@ fn pairs(cases: &[CaseRecord], comparison: &Comparison) -> Vec<(usize, usize)> {
 /// Lines of a log; the record has more.
 const LINES: usize = 8;
 
-/// Of the loads in which anything failed.
+/// Returns the failures of loads.
 pub(crate) fn failed(record: &Record) -> Option<Section> {
-    let each = record.cases.iter();
-    let loads = each.filter_map(|case| Some((case, case.server_load.as_deref()?)));
+    let loads = record
+        .cases
+        .iter()
+        .filter_map(|case| Some((case, case.server_load.as_deref()?)));
     let failed = loads.filter(|(case, load)| case.failure().is_some() || load.totals.failed > 0);
     let blocks: Vec<Block> = failed.flat_map(|(case, load)| about(case, load)).collect();
     (!blocks.is_empty()).then(|| Section::headed("what failed under load", blocks))
@@ -261,8 +255,11 @@ mod tests {
         ];
         let rates = relative(&cases, [COLOUR, NUMBER].iter(), 1);
         let told = |rates: &Rates| -> Vec<_> {
-            let each = rates.relative.iter();
-            each.map(|rate| (rate.case, rate.beside)).collect()
+            rates
+                .relative
+                .iter()
+                .map(|rate| (rate.case, rate.beside))
+                .collect()
         };
         assert_eq!(rates[0].heading, COLOUR.heading);
         assert_eq!(told(&rates[0]), [(0, 1), (1, 1)]);

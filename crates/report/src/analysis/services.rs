@@ -3,25 +3,23 @@
 use keymark_bench::{LoadLimit, Operation, Record, StackName, StoreKind};
 
 use super::{Analysis, Row, Scaling, asks_the_same};
-use crate::exchange::Shipped;
 use crate::units;
 use crate::{Block, Cell, Column, RemarkKind, Section, TableOf};
+use keymark_records::exchange::Shipped;
 
 /// Busy for such a share of the time is busy.
 const BUSY: f64 = 0.9;
-/// Who does no more than so many times what one client gets waits for one thing.
+/// Gain below which all clients wait for one thing.
 const NOTHING: f64 = 1.2;
 
-/// What this one signs is no timestamp.
+/// A signer of PE files, not of timestamps.
 const RELIC: StackName = StackName::of("relic");
 
 impl Row {
-    /// Whether it is of a service that signs.
     pub(crate) fn is_service(&self) -> bool {
         self.under_load.is_some() && self.case.operation == Operation::Sign
     }
 
-    /// What a service makes.
     pub(crate) fn makes(&self) -> &'static str {
         if self.case.stack == RELIC {
             "signatures"
@@ -77,10 +75,9 @@ impl Analysis {
         Some(Section::headed(heading, blocks).first())
     }
 
-    /// What keeps more from being done.
+    /// Returns the limit of a row's rate.
     fn limit_of(&self, row: &Row) -> Option<String> {
-        let mut scaling = self.scaling.iter();
-        let scaling = scaling.find(|group| group.is_of(&row.case));
+        let scaling = self.scaling.iter().find(|group| group.is_of(&row.case));
         row.throughput?;
         let single = row.case.concurrency() == 1;
         let Some(load) = &row.under_load else {
@@ -118,10 +115,12 @@ impl Analysis {
     }
 }
 
-/// What an article's machines do a second, one signature after the other.
+/// Returns the rates of an article's machines, one signature after the other.
 fn published(row: &Row, article: &Record) -> Option<String> {
-    let alike = article.cases.iter();
-    let alike = alike.filter(|each| asks_the_same(&each.case, &row.case));
+    let alike = article
+        .cases
+        .iter()
+        .filter(|each| asks_the_same(&each.case, &row.case));
     let means = alike.filter_map(|each| Some(each.published.as_ref()?.mean.0));
     let mut rates: Vec<f64> = means.map(|mean| 1.0 / mean).collect();
     rates.sort_by(f64::total_cmp);

@@ -60,7 +60,7 @@ pub(crate) fn siege(rows: &[Row]) -> Table {
         .table()
 }
 
-/// Where the time of transactions goes in the steady state, and what they take of processors.
+/// Phases of transactions in the steady state, and processor time.
 pub(crate) fn phases(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
         .optional(1, "connect", |(_, load)| load.connect)
@@ -98,7 +98,7 @@ pub(super) fn handshakes<T>(
         .optional(1, "security", |item| case(item).strength.map(Cell::text))
 }
 
-fn mean(row: &Row) -> Cell {
+pub(super) fn mean(row: &Row) -> Cell {
     if row.overload.is_some() {
         return Cell::text("overloaded");
     }
@@ -110,7 +110,7 @@ fn mean(row: &Row) -> Cell {
     }
 }
 
-/// Where the time goes, by subtraction.
+/// Layers by subtraction.
 pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let layers = &family.layers;
     let complete = family.complete();
@@ -154,7 +154,7 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
         .table()
 }
 
-/// Where the time of the operations went whose parts are wanted.
+/// Parts of operations measured on the way.
 pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
     // What the workers calculate bounds their gain, and is shown there.
     let is_shown = |part: &Part| *part != Part::Worker;
@@ -186,7 +186,7 @@ pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
         .table()
 }
 
-/// What is small, or no part of the operation, is left out first.
+/// Returns a part's column; small parts leave first.
 fn part_column(part: Part) -> Column {
     let column = Column::value(part.word());
     match part {
@@ -233,7 +233,7 @@ pub(crate) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
     (picked, count)
 }
 
-/// What concurrency gains and what limits it.
+/// Gains by more workers and their limit.
 pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
     let mut table =
         TableOf::keys(scaling, |group| &group.case).name("stack", |group| {
@@ -277,7 +277,7 @@ pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
         .table()
 }
 
-/// By its name where all groups queue for the same.
+/// Returns the server's name if all groups have the same.
 fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
     let mut names = scaling
         .iter()

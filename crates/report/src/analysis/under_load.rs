@@ -38,15 +38,15 @@ pub struct UnderLoad {
     pub server_cpu: Option<Seconds>,
     /// Processor time of the client.
     pub client_cpu: Seconds,
-    /// What limited the rate, as far as the client can tell.
+    /// The limit of the rate, as far as the client can tell.
     pub limit: LoadLimit,
-    /// Where the time of a transaction goes, as far as that is known.
+    /// Parts of a transaction's time.
     pub(crate) spent: Option<Spent>,
-    /// Of a service that signs, how busy what it works with was.
+    /// Utilization of a signing service.
     pub busy: Option<Busy>,
-    /// What the search for the server's limits has found.
+    /// Limits that a search has found.
     pub saturated: Option<Saturated>,
-    /// What clients noticed of a server that was killed.
+    /// Failures after a server was killed.
     pub loss: Option<Loss>,
 }
 
@@ -96,7 +96,7 @@ impl UnderLoad {
     }
 }
 
-/// How busy what a service works with was, of the whole load.
+/// Utilization during the whole load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Busy {
     /// The machine's processors, whatever they did.
@@ -140,7 +140,7 @@ pub struct Saturated {
     pub knee_rate: Option<PerSecond>,
     /// Highest rate of arrivals at which 99 % of the transactions stayed below the limit; none above the best rate.
     pub within_limit: Option<PerSecond>,
-    /// Whether the search saw more than the best rate: the server was slower while that was measured.
+    /// True if the search saw more than the best rate: the server was slower by then.
     pub exceeded: bool,
     /// Loads that it took.
     pub loads: u64,
@@ -171,7 +171,7 @@ impl Saturated {
 pub struct Loss {
     /// Transactions that failed from then on.
     pub failed: u64,
-    /// From then to the end of the last second in which one failed: no longer than that.
+    /// Time from the loss to the end of the last second with a failure.
     pub lasted: Seconds,
     /// Rate of the steady seconds before.
     pub before: Option<PerSecond>,
@@ -180,7 +180,6 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Of a load in which a server was killed.
     pub(super) fn of(load: &ServerLoad) -> Option<Self> {
         const SECOND: u64 = 1_000_000_000;
         let killed = load.killed_ns?;

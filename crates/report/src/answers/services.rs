@@ -1,25 +1,25 @@
-//! Services that sign: how the riddle of their article comes about, that ten signatures of gpg at once take less than ten
-//! times one although one agent makes them one after the other.
+//! Services that sign: why ten signatures of gpg at once take less than ten times one, although one agent makes them one
+//! after the other.
 
 use keymark_bench::{Operation, StackName};
+use keymark_stats::Ratio;
 
 use super::{Statement, Topic};
-use crate::analysis::{Analysis, Row, Scaling};
+use crate::analysis::{Analysis, Scaling};
 use crate::units::{self, counted};
 
 /// The key of the article's riddle.
 const ARTICLE: &str = "dsa3072";
 
-/// What is known of a key's signatures, alone and at once.
+/// A key's signatures, alone and at once.
 struct Riddle<'a> {
     scaling: &'a Scaling,
-    /// So many at once.
+    /// Number at once.
     most: u32,
-    /// Their time, over so many times that of one.
-    time: f64,
-    /// Whether it is less for certain.
+    /// Their time over that of as many in a row.
+    time: Ratio,
     is_less: bool,
-    /// Of the time of one, that of the agent.
+    /// The agent's share of the time of one.
     agent: f64,
     cores: u32,
 }
@@ -34,24 +34,18 @@ impl<'a> Riddle<'a> {
         is_gpg.then_some(Self {
             scaling,
             most: *most,
-            time: 1.0 / gain.value.0,
+            time: gain.inverse().value,
             is_less: gain.low.is_some_and(|low| low.0 > 1.0),
             agent: agent.0 / bounds.alone.0,
             cores: bounds.cores,
         })
     }
-
-    fn words(&self) -> String {
-        units::ratio(keymark_stats::Ratio(self.time))
-    }
 }
 
-/// With the article's key or that of which the agent has least, beside the one of which it has most; where services were
-/// measured.
+/// Explains the article's key, or the one with the least of the agent, beside the one with the most.
 pub(super) fn services(analysis: &Analysis) -> Option<Statement> {
     analysis.rows.iter().find(|row| row.is_service())?;
-    let known = analysis.scaling.iter().filter_map(Riddle::of);
-    let mut known: Vec<Riddle<'_>> = known.collect();
+    let mut known: Vec<Riddle<'_>> = analysis.scaling.iter().filter_map(Riddle::of).collect();
     known.sort_by(|a, b| a.agent.total_cmp(&b.agent));
     let named = |riddle: &&Riddle<'_>| riddle.scaling.case.algorithm.name() == ARTICLE;
     let first = known.iter().find(named).or(known.first());
@@ -62,20 +56,26 @@ pub(super) fn services(analysis: &Analysis) -> Option<Statement> {
             " With {} it is {}, and they take {} of the time.",
             last.scaling.case.algorithm,
             units::percent(last.agent),
-            last.words()
+            units::ratio(last.time)
         )
     });
     let text = format!(
         "{} signatures by gpg at once take {} of the time of {0} in a row with {}: one gpg-agent makes them one by one, but \
          that is {} of such a signature's time, and the rest (starting gpg, reading the key, writing) runs on {}.{}",
         first.most,
-        first.words(),
+        units::ratio(first.time),
         first.scaling.case.algorithm,
         units::percent(first.agent),
         counted(first.cores, "core"),
         last.unwrap_or_default()
     );
-    let of = |row: &&Row| known.iter().any(|riddle| riddle.scaling.is_of(&row.case));
-    let rows = analysis.rows.iter().filter(of).map(|row| row.id);
-    Some(Statement::new(Topic::Striking, text, rows))
+    let rows = analysis
+        .rows
+        .iter()
+        .filter(|row| known.iter().any(|riddle| riddle.scaling.is_of(&row.case)));
+    Some(Statement::new(
+        Topic::Striking,
+        text,
+        rows.map(|row| row.id),
+    ))
 }

@@ -20,7 +20,7 @@ use crate::{grouped, units};
     each(&format_args!("{value} ({})", sides.join(", ")))
 }))]
 pub struct Difference {
-    /// What it is: `kernel`, `libgcrypt`.
+    /// Name of the fact: `kernel`, `libgcrypt`.
     pub what: String,
     /// Its values, each with the sides that have it.
     pub values: Vec<(String, Vec<String>)>,
@@ -29,11 +29,13 @@ pub struct Difference {
 /// Machines whose own speed differs by less are about as fast.
 const SPEED: f64 = 0.05;
 
-/// What the sides, or runs of one, differ in. Published figures say nothing of machines.
+/// Returns the differences between sides, or runs of one. Published figures have no machine.
 pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
     let known = sides.iter().map(|side| {
-        let runs = side.runs.iter();
-        let measured = runs.filter(|run| run.state != RunState::Published);
+        let measured = side
+            .runs
+            .iter()
+            .filter(|run| run.state != RunState::Published);
         (side.name.as_str(), measured.map(facts_of_run).collect())
     });
     let known: Vec<(&str, Vec<BTreeMap<String, String>>)> = known.collect();
@@ -78,7 +80,7 @@ fn difference(what: &str, known: &[(&str, Vec<BTreeMap<String, String>>)]) -> Op
     })
 }
 
-/// What a run was made on and how, by names. What is not known is not there.
+/// Returns machine, programs and settings of a run by name.
 fn facts_of_run(run: &Record) -> BTreeMap<String, String> {
     let mut facts = facts_of(&run.environment);
     let settings = stop_and_order(&run.plan.settings);
@@ -136,11 +138,15 @@ pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = 
     let known = known
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    let versions = environment.versions.iter();
-    known.chain(versions.map(|(name, version)| (name.clone(), version.clone())))
+    known.chain(
+        environment
+            .versions
+            .iter()
+            .map(|(name, version)| (name.clone(), version.clone())),
+    )
 }
 
-/// How long the fixed calculation took on average, where that differs.
+/// Returns the mean times of the fixed calculation, where they differ.
 fn speed(sides: &[Side]) -> Option<Difference> {
     let mean = |side: &Side| {
         let blocks = side
@@ -169,13 +175,13 @@ fn speed(sides: &[Side]) -> Option<Difference> {
     })
 }
 
-/// In the order of the first run; what only another one has comes behind.
+/// Returns the facts of all runs in the first run's order.
 pub(crate) fn facts(records: &[&Record]) -> Vec<Fact> {
     let known: Vec<Vec<(String, String)>> = records.iter().map(|record| known(record)).collect();
     let names = known.iter().flatten().map(|(name, _)| name).unique();
     let value = |of: &Vec<(String, String)>, name: &String| {
-        let mut of = of.iter();
-        of.find(|(other, _)| other == name)
+        of.iter()
+            .find(|(other, _)| other == name)
             .map(|(_, value)| value.clone())
     };
     let fact = |name: &String| Fact {
@@ -231,8 +237,10 @@ const fn ended(state: RunState) -> &'static str {
 
 fn device(store: &StoreIdentity) -> String {
     let serial = store.serial.iter().map(|serial| format!("serial {serial}"));
-    let versions = store.versions.iter();
-    let versions = versions.map(|(name, version)| format!("{name} {version}"));
+    let versions = store
+        .versions
+        .iter()
+        .map(|(name, version)| format!("{name} {version}"));
     let parts = [store.product.clone(), store.provenance.to_string()];
     parts.into_iter().chain(serial).chain(versions).join(", ")
 }
@@ -282,7 +290,7 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> (Vec<String
     (lines, in_brief)
 }
 
-/// What a run that did not come to its end says of itself.
+/// Explains an early end.
 const fn unfinished(state: RunState) -> Option<&'static str> {
     match state {
         RunState::Interrupted => Some("ended early, before everything was measured"),
@@ -335,7 +343,7 @@ fn versions(environment: &Environment) -> Vec<String> {
     versions.chain([own]).collect()
 }
 
-/// When cases end, and in which order they are measured.
+/// Returns the stop rule and the order of cases.
 pub(crate) fn stop_and_order(settings: &Settings) -> String {
     let stop = match settings.stop {
         StopRule::Runs(runs) => format!("{runs} operations of each case"),

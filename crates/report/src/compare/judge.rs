@@ -11,18 +11,18 @@ use crate::grouped;
 
 use super::{Comparison, Grounds, Pair, Verdict};
 
-/// What any false difference among all of a comparison may have for probability, and any false "same".
+/// Probability of any false difference in a comparison, and of any false "same".
 const RISK: f64 = 0.05;
-/// That of alarms, which are about one of two directions: none is raised for what is not called slower. And that of each
-/// of the two tests of a "same", so that the 95 % interval lies within the margin.
+/// Probability for one direction: of any false alarm, and of each of the two tests of a "same", so that the 95 %
+/// interval lies within the margin.
 const RISK_OF_ONE_SIDE: f64 = RISK / 2.0;
 
-/// What is taken for no difference, and what for the same.
+/// Thresholds of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Criteria {
     /// Differences up to this are none.
     pub noise: Noise,
-    /// What lies within this share with certainty is the same.
+    /// Largest difference that counts as the same.
     pub equivalence: f64,
 }
 
@@ -78,7 +78,7 @@ impl Criteria {
     }
 }
 
-/// On which side of 1 an interval lies, if it does.
+/// Returns the verdict of an interval that leaves out 1.
 fn beside(low: f64, high: f64) -> Option<Verdict> {
     if low > 1.0 {
         Some(Verdict::Slower)
@@ -91,15 +91,15 @@ fn beside(low: f64, high: f64) -> Option<Verdict> {
 /// does at that time, and so do not know by how much two series differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// Of what was measured in turn.
+    /// Noise of cases measured in turn.
     pub interleaved: f64,
-    /// Of series at different times.
+    /// Noise of series at different times.
     pub apart: f64,
 }
 
 impl Default for Noise {
-    /// On a shared virtual machine, series of five runs were called different in 3 % of comparisons with this,
-    /// in 9 % with half of it, in 15 % without (docs/methodology/across-runs.md).
+    /// Returns the noise of a shared virtual machine: series of five runs were called different in 3 % of comparisons
+    /// with it, in 9 % with half of it, in 15 % without (docs/methodology/across-runs.md).
     fn default() -> Self {
         Self {
             interleaved: 0.02,
@@ -109,7 +109,7 @@ impl Default for Noise {
 }
 
 impl Noise {
-    /// The same for both.
+    /// Returns one noise for both.
     pub const fn of(share: f64) -> Self {
         Self {
             interleaved: share,
@@ -117,7 +117,7 @@ impl Noise {
         }
     }
 
-    /// Of a pair with these grounds. What single runs differ by is in their intervals.
+    /// Returns the noise of a pair with these grounds. Intervals of single runs include it.
     pub const fn on(self, grounds: Grounds) -> f64 {
         match grounds {
             Grounds::Copies | Grounds::SameRun | Grounds::SameRuns | Grounds::Alternating => {
@@ -129,7 +129,7 @@ impl Noise {
     }
 }
 
-/// What a limit to slow-downs says of the cases. All others are shown to be within it.
+/// Pairs by a limit to slow-downs. All others are shown to be within it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Judgement<'a> {
     /// Slower by more than the limit.
@@ -170,8 +170,9 @@ impl Comparison {
     }
 
     fn evident(&self) -> impl Iterator<Item = (&Pair, &LogRatio)> {
-        let pairs = self.pairs.iter();
-        pairs.filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
+        self.pairs
+            .iter()
+            .filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
     }
 
     /// Judges each pair by a limit: the share, or the noise where that is more. Alarms are raised with at most 2.5 % for any
@@ -212,10 +213,9 @@ impl Comparison {
     }
 }
 
-/// Of the cases of one side whose figures are of one kind.
+/// The geometric mean of one side's ratios, of one kind of figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeometricMean {
-    /// Which side.
     pub side: usize,
     /// The kind of the baseline's figures, and of the side's.
     pub provenance: [Provenance; 2],
@@ -226,7 +226,7 @@ pub struct GeometricMean {
 }
 
 impl Comparison {
-    /// One a side and kind of figures: kinds are never mixed in one mean.
+    /// Returns a mean for each side and kind of figures: kinds are never mixed.
     pub fn geometric_means(&self) -> Vec<GeometricMean> {
         let groups = grouped(&self.pairs, |pair| {
             (pair.side, [pair.old.provenance, pair.new.provenance])
@@ -243,8 +243,8 @@ impl Comparison {
     }
 }
 
-/// Where runs are the units, each run's geometric mean over the cases is one figure, so that what a run does to all of
-/// its cases is in the interval. Else the errors of the ratios are added up.
+/// Returns the geometric mean. Where runs are the units, each run's mean over the cases is one figure, so that the
+/// interval has what a run does to all of its cases; else the errors of the ratios are added.
 fn ratio(group: &[&Pair]) -> Option<Estimate<Ratio>> {
     let first = group.first()?;
     let grounds = first.grounds;

@@ -7,10 +7,10 @@ use keymark_bench::{Case, Record};
 use keymark_stats::BetweenRuns;
 
 use super::conditions::machine_name;
-use super::{Comparison, Criteria, Pair, Side, cases};
+use super::{Comparison, Criteria, MissingCase, Pair, Side, cases};
 use crate::grouped;
 
-/// What the sides of a comparison are.
+/// Kind of the sides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sides {
     /// Runs and series, as they were named.
@@ -28,8 +28,10 @@ impl Side {
             let label = environment.machine.clone();
             label.unwrap_or_else(|| machine_name(environment))
         });
-        let sides = named.into_iter();
-        sides.map(|(name, runs)| Self { name, runs }).collect()
+        named
+            .into_iter()
+            .map(|(name, runs)| Self { name, runs })
+            .collect()
     }
 }
 
@@ -46,9 +48,12 @@ impl Comparison {
         }
         let mut comparison = Self {
             sides_are: Sides::Machines,
-            missing: Vec::new(),
             ..Self::of(&sides, noise, criteria)
         };
+        // A machine need not have every device, but a case that it tried and failed is named.
+        let tried =
+            |missing: &MissingCase| cases(&sides[missing.side].runs).contains(&missing.case);
+        comparison.missing.retain(tried);
         for first in 1..sides.len() {
             let known = cases_of(&sides[..first]);
             let mut others = sides[first..].to_vec();

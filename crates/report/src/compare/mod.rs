@@ -28,7 +28,6 @@ pub use pair::{Grounds, Pair, Verdict};
 /// Runs that stand for one thing: a machine, a version, a device, an article.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// As it was asked for.
     pub name: String,
     /// Its runs, the oldest first.
     pub runs: Vec<Record>,
@@ -37,37 +36,34 @@ pub struct Side {
 /// A side in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideLine {
-    /// As it was asked for.
     pub name: String,
     /// Number of its runs.
     pub runs: usize,
 }
 
-/// A case that the first side has measured and another has not.
+/// A case that could not be compared, because a side has no figure of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingCase {
     /// The side without a figure.
     pub side: usize,
-    /// The case, as the first side names it.
+    /// The case, as its baseline's side names it.
     pub case: Case,
 }
 
 /// Cases and what they are compared with, pair by pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// In the order of the baseline's first run.
+    /// Pairs in the order of the baseline's first run.
     pub pairs: Vec<Pair>,
-    /// Cases of the first side for which another has no figure.
+    /// Cases without a figure on one side.
     pub missing: Vec<MissingCase>,
     /// The baseline is the first, unless cases are compared with one of their own run's.
     pub sides: Vec<SideLine>,
-    /// What these are.
     pub sides_are: Sides,
-    /// What is not the same on all sides, besides what they were measured for.
+    /// Differences between sides in machine, programs and settings.
     pub differences: Vec<Difference>,
-    /// By how much runs of these cases differ here.
+    /// Differences between runs of these cases on this machine.
     pub machine: BetweenRuns,
-    /// What is taken for no difference, and what for the same.
     pub criteria: Criteria,
 }
 
@@ -88,29 +84,23 @@ impl Comparison {
                 after.iter().any(|case| known.contains(&by.of(case)))
             });
             let devices = devices.unwrap_or(Devices::Different);
-            let same = after.into_iter();
-            let same = same.into_group_map_by(|case| what(case, devices));
+            let same = after
+                .into_iter()
+                .into_group_map_by(|case| what(case, devices));
             (&other.runs, same, devices)
         });
         let others: Vec<_> = others.collect();
         for a in &before {
+            let old = CaseOf::new(0, &baseline.runs, a);
             for (number, (runs, same, devices)) in (1..).zip(&others) {
                 let matching = same.get(&what(a, *devices)).into_iter().flatten();
-                let pairs =
-                    matching.filter_map(|b| across((&baseline.runs, a), (runs, b), &machine));
-                let known = comparison.pairs.len();
-                comparison.pairs.extend(pairs.map(|pair| Pair {
-                    side: number,
-                    ..pair
-                }));
-                if comparison.pairs.len() == known {
-                    let has_figure = |run| run_mean(run, a).is_some();
-                    let missing = baseline.runs.iter().any(has_figure);
-                    comparison.missing.extend(missing.then(|| MissingCase {
-                        side: number,
-                        case: a.clone(),
-                    }));
+                let of_side = |b| across(old, CaseOf::new(number, runs, b), &machine);
+                let pairs: Vec<Pair> = matching.filter_map(of_side).collect();
+                if pairs.is_empty() && old.has_figure() {
+                    let case = a.clone();
+                    comparison.missing.push(MissingCase { side: number, case });
                 }
+                comparison.pairs.extend(pairs);
             }
         }
         comparison.decide();
@@ -120,24 +110,42 @@ impl Comparison {
     /// The first two copies of every case that stands in a plan more than once.
     pub fn of_copies(side: &Side, criteria: Criteria) -> Self {
         let mut comparison = Self::empty(from_ref(side), BetweenRuns::ASSUMED, criteria);
-        let Some(record) = side.runs.first() else {
-            return comparison;
-        };
-        let second = |a: &CaseRecord| {
-            let mut cases = record.cases.iter();
-            cases.find(|b| b.case.replica == 1 && b.case.key() == a.case.key())
-        };
-        let firsts = record.cases.iter().filter(|a| a.case.replica == 0);
-        let pairs = firsts.filter_map(|a| {
-            let both = [
-                Measured::new(record, a)?,
-                Measured::new(record, second(a)?)?,
-            ];
-            in_one_run(&both[0], &both[1], Grounds::Copies)
-        });
-        comparison.pairs = pairs.collect();
+        let runs = &side.runs[..side.runs.len().min(1)];
+        let all = cases(runs);
+        for first in all.iter().filter(|case| case.replica == 0) {
+            let copies = |case: &&Case| case.replica == 1 && case.key() == first.key();
+            if let Some(second) = all.iter().find(copies) {
+                let pair = in_turn(runs, first, second).map(|pair| Pair {
+                    grounds: Grounds::Copies,
+                    ..pair
+                });
+                comparison.add(pair, [first, second].map(|case| CaseOf::new(0, runs, case)));
+            }
+        }
         comparison.decide();
         comparison
+    }
+
+    /// Adds the pair of two cases, or names the one without a figure.
+    fn add(&mut self, pair: Option<Pair>, [old, new]: [CaseOf<'_>; 2]) {
+        let Some(pair) = pair else {
+            let without = if new.has_figure() && !old.has_figure() {
+                old
+            } else {
+                new
+            };
+            let (side, case) = (without.side, without.case.clone());
+            let missing = MissingCase { side, case };
+            if !self.missing.contains(&missing) {
+                self.missing.push(missing);
+            }
+            return;
+        };
+        self.pairs.push(Pair {
+            side: new.side,
+            borrowed: Some(old.side).filter(|side| *side != new.side),
+            ..pair
+        });
     }
 
     fn empty(sides: &[Side], machine: BetweenRuns, criteria: Criteria) -> Self {
@@ -156,9 +164,34 @@ impl Comparison {
         }
     }
 
-    /// What is compared with the baseline in a pair: its side's name.
+    /// Returns the name of the compared side.
     pub fn side(&self, pair: &Pair) -> &str {
         self.sides.get(pair.side).map_or("", |side| &side.name)
+    }
+}
+
+/// A case with the runs of its side.
+#[derive(Clone, Copy)]
+struct CaseOf<'a> {
+    side: usize,
+    runs: &'a [Record],
+    case: &'a Case,
+}
+
+impl<'a> CaseOf<'a> {
+    const fn new(side: usize, runs: &'a [Record], case: &'a Case) -> Self {
+        Self { side, runs, case }
+    }
+
+    fn measured(self) -> Vec<Measured<'a>> {
+        self.runs
+            .iter()
+            .filter_map(|run| Measured::of(run, self.case))
+            .collect()
+    }
+
+    fn has_figure(self) -> bool {
+        !self.measured().is_empty()
     }
 }
 
@@ -174,7 +207,7 @@ fn cases(runs: &[Record]) -> Vec<Case> {
     cases.cloned().collect()
 }
 
-/// What two sides have in common of their devices.
+/// Rule for matching devices of two sides.
 #[derive(Clone, Copy)]
 enum Devices {
     Common,
@@ -183,7 +216,7 @@ enum Devices {
 }
 
 impl Devices {
-    /// By which a case's device is told from others.
+    /// Returns the matched name of a case's device.
     fn of(self, case: &Case) -> DeviceName {
         match self {
             Self::Common => case.device.clone(),
@@ -193,7 +226,7 @@ impl Devices {
     }
 }
 
-/// What is the same of cases that are compared: what they measure, and which of its copies they are.
+/// Returns the common part of compared cases: what they measure, and the number of their copy.
 fn what(case: &Case, devices: Devices) -> (CaseKey, u32) {
     let mut key = CaseKey {
         device: devices.of(case),
@@ -221,29 +254,25 @@ impl<'a> Measured<'a> {
     }
 
     fn of(run: &'a Record, case: &Case) -> Option<Self> {
-        let mut cases = run.cases.iter();
-        Self::new(run, cases.find(|found| found.case == *case)?)
+        Self::new(run, run.cases.iter().find(|found| found.case == *case)?)
     }
 }
 
-/// A case of one side and one of another, each with the runs of its side.
-fn across(
-    (before, a): (&[Record], &Case),
-    (after, b): (&[Record], &Case),
-    machine: &BetweenRuns,
-) -> Option<Pair> {
-    let old: Vec<_> = before
-        .iter()
-        .filter_map(|run| Measured::of(run, a))
-        .collect();
-    let new: Vec<_> = after
-        .iter()
-        .filter_map(|run| Measured::of(run, b))
-        .collect();
+/// A case of one side and one of another.
+fn across(before: CaseOf<'_>, after: CaseOf<'_>, machine: &BetweenRuns) -> Option<Pair> {
+    let pair = between_sides(before, after, machine)?;
+    Some(Pair {
+        side: after.side,
+        ..pair
+    })
+}
+
+fn between_sides(before: CaseOf<'_>, after: CaseOf<'_>, machine: &BetweenRuns) -> Option<Pair> {
+    let (old, new) = (before.measured(), after.measured());
     if let Some(grounds) = stated(&old, &new) {
         return Pair::new(&old, &new, grounds, None);
     }
-    if alternate(before, after) {
+    if alternate(before.runs, after.runs) {
         let number = |one: &Measured<'_>| one.run.series.as_ref().map(|series| series.number);
         let neighbours = new.iter().filter_map(|new| {
             let old = old.iter().find(|old| number(old) == number(new))?;
@@ -269,7 +298,8 @@ fn across(
     Pair::new(&old, &new, Grounds::FewRuns, evidence)
 }
 
-/// What figures are judged by that keymark did not measure. Predictions are exact: the same question has the same answer.
+/// Returns the grounds of figures that keymark did not measure. Predictions are exact: the same question has the same
+/// answer.
 fn stated(old: &[Measured<'_>], new: &[Measured<'_>]) -> Option<Grounds> {
     let mut both = old.iter().chain(new);
     let kind = |one: &Measured<'_>| one.record.case.provenance;
@@ -284,7 +314,7 @@ fn means(measured: &[Measured<'_>]) -> Vec<Seconds> {
     measured.iter().map(|one| one.mean).collect()
 }
 
-/// Whether the runs of the sides were made in turn.
+/// Returns whether the runs of the sides alternate.
 fn alternate(old: &[Record], new: &[Record]) -> bool {
     let both = series(old).zip(series(new));
     both.is_some_and(|(a, b)| {
@@ -321,20 +351,16 @@ impl Comparison {
                 let Some((other, at)) = own.or_else(elsewhere) else {
                     continue;
                 };
-                let baseline = &all[other][at];
-                let pair = if other != number {
-                    across((&sides[other].runs, baseline), (&side.runs, case), &machine)
-                } else if baseline != case {
-                    in_turn(&side.runs, baseline, case)
-                } else {
-                    None
+                let old = CaseOf::new(other, &sides[other].runs, &all[other][at]);
+                let new = CaseOf::new(number, &side.runs, case);
+                if old.case == case && other == number {
+                    continue;
+                }
+                let pair = match other == number {
+                    true => in_turn(&side.runs, old.case, case),
+                    false => across(old, new, &machine),
                 };
-                let borrowed = Some(other).filter(|other| *other != number);
-                comparison.pairs.extend(pair.map(|pair| Pair {
-                    side: number,
-                    borrowed,
-                    ..pair
-                }));
+                comparison.add(pair, [old, new]);
             }
         }
         comparison.decide();
@@ -354,7 +380,7 @@ fn in_turn(runs: &[Record], old: &Case, new: &Case) -> Option<Pair> {
         return Pair::of_runs(&old, &new, Grounds::SameRuns);
     }
     let each = old.iter().zip(&new);
-    let mut each = each.map(|(old, new)| in_one_run(old, new, Grounds::SameRun));
+    let mut each = each.map(|(old, new)| in_one_run(old, new));
     if old.len() == 1 {
         return each.next()?;
     }
@@ -364,11 +390,11 @@ fn in_turn(runs: &[Record], old: &Case, new: &Case) -> Option<Pair> {
 }
 
 /// Two cases of one run, over the stretches in which both were measured.
-fn in_one_run(old: &Measured<'_>, new: &Measured<'_>, grounds: Grounds) -> Option<Pair> {
+fn in_one_run(old: &Measured<'_>, new: &Measured<'_>) -> Option<Pair> {
     let (a, b) = (old.record.latencies(), new.record.latencies());
     let ratio = paired(&b, &a, old.run.plan.settings.seed)?;
     let units = a.block_count().min(b.block_count());
     let evidence = LogRatio::of_interval(&ratio, units.saturating_sub(1) as f64);
-    let pair = Pair::new(from_ref(old), from_ref(new), grounds, evidence)?;
+    let pair = Pair::new(from_ref(old), from_ref(new), Grounds::SameRun, evidence)?;
     Some(Pair { ratio, ..pair })
 }

@@ -1,4 +1,4 @@
-//! One case on both sides.
+//! A case on both sides.
 
 use keymark_bench::{Assumed, Case, CaseRecord, Outcome};
 use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
@@ -21,22 +21,21 @@ pub struct Pair {
     pub runs: [usize; 2],
     /// Second over first; without interval if either is an article's bare mean.
     pub ratio: Estimate<Ratio>,
-    /// What is judged by.
     pub grounds: Grounds,
-    /// What it shows, all pairs considered.
+    /// The result, with all pairs considered.
     pub verdict: Verdict,
-    /// What the devices' times are taken from, the first's and the second's, where nobody measured them.
+    /// Basis of assumed device times of both cases.
     pub assumed: [Option<Assumed>; 2],
-    /// Of the comparison's sides, the one that is compared.
+    /// Place of the compared side.
     pub side: usize,
-    /// Of the comparison's sides, the one that the first case is of, for want of a baseline on the own side.
+    /// Place of the baseline's side, if the own side has no baseline.
     pub borrowed: Option<usize>,
     pub(crate) evidence: Option<LogRatio>,
     /// Means of the runs of both; of pairs of runs, in their order.
     pub(super) means: [Vec<Seconds>; 2],
 }
 
-/// What a pair is judged by.
+/// Evidence of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grounds {
     /// Two copies in one plan, measured in the same rounds.
@@ -58,17 +57,17 @@ pub enum Grounds {
 }
 
 impl Grounds {
-    /// Whether a difference may be called an alarm.
+    /// Returns whether a difference may raise an alarm.
     pub const fn allow_alarm(self) -> bool {
         !matches!(self, Self::FewRuns | Self::Nothing)
     }
 
-    /// Whether runs, or pairs of them, are the units.
+    /// Returns whether runs, or pairs of them, are the units.
     pub(super) const fn are_runs(self) -> bool {
         matches!(self, Self::SameRuns | Self::Alternating | Self::Series)
     }
 
-    /// What the means of runs show where these are the units: those of the first and of the second.
+    /// Returns the evidence of runs as units.
     pub(super) fn of_runs(self, [old, new]: [&[Seconds]; 2]) -> Option<LogRatio> {
         if self == Self::Series {
             return LogRatio::between_runs(new, old);
@@ -78,7 +77,7 @@ impl Grounds {
     }
 }
 
-/// What a pair shows: with at most 5 % for any false difference among all pairs, and for any false "same".
+/// Result of a pair, with at most 5 % for any false difference among all pairs, and for any false "same".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Verdict {
@@ -129,7 +128,7 @@ impl Pair {
         })
     }
 
-    /// The same of runs that are the units.
+    /// Returns a pair whose units are runs.
     pub(super) fn of_runs(
         old: &[Measured<'_>],
         new: &[Measured<'_>],
@@ -142,8 +141,11 @@ impl Pair {
 
 fn assumed(of: &Measured<'_>) -> Option<Assumed> {
     let case = &of.record.case;
-    let mut devices = of.run.stores.iter();
-    let device = devices.find(|device| device.device == case.device)?;
+    let device = of
+        .run
+        .stores
+        .iter()
+        .find(|device| device.device == case.device)?;
     device.assumed(case.capability())
 }
 

@@ -1,5 +1,5 @@
-//! What servers of continuous integration read: `benchmark-action/github-action-benchmark` with `tool:
-//! customSmallerIsBetter` an array of `{name, unit, value, range, extra}`, others JUnit's XML.
+//! Formats for continuous integration: an array of `{name, unit, value, range, extra}` for `benchmark-action/github-action-benchmark`
+//! with `tool: customSmallerIsBetter`, and JUnit's XML.
 
 use askama::Template;
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub(super) static GITHUB: Format = Format {
     },
 };
 
-/// Means in milliseconds; `of` is the run or series. Cases without a mean are left out: there is no number for them.
+/// Writes means in milliseconds for the run or series `of`. Cases without a mean are left out.
 pub(super) fn github(of: &str, cases: &[Measured]) -> serde_json::Result<String> {
     let entry = |measured: &Measured| {
         let mean = measured.mean?;
@@ -57,7 +57,6 @@ pub(super) fn github(of: &str, cases: &[Measured]) -> serde_json::Result<String>
     Ok(json(&entries)? + "\n")
 }
 
-/// A test case is a case, its time the mean of an operation in seconds.
 pub(super) static JUNIT: Format = Format {
     word: "junit",
     about: "JUnit's XML: one test case for each case, its time the mean in seconds",
@@ -74,7 +73,7 @@ struct Suite<'a> {
     cases: &'a [Measured],
 }
 
-/// One suite; `of` is the run or series.
+/// Writes a suite named after the run or series `of`.
 pub(super) fn junit(of: &str, cases: &[Measured]) -> askama::Result<String> {
     Suite { of, cases }.render()
 }
@@ -82,8 +81,10 @@ pub(super) fn junit(of: &str, cases: &[Measured]) -> askama::Result<String> {
 impl Suite<'_> {
     fn counts(&self) -> String {
         let failures = self.cases.iter().filter(|case| case.failure.is_some());
-        let skipped = self.cases.iter();
-        let skipped = skipped.filter(|case| case.failure.is_none() && case.mean.is_none());
+        let skipped = self
+            .cases
+            .iter()
+            .filter(|case| case.failure.is_none() && case.mean.is_none());
         format!(
             " tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
             self.cases.len(),
@@ -97,14 +98,14 @@ fn seconds(measured: &Measured) -> String {
     format!("{:.9}", measured.mean.map_or(0.0, |mean| mean.value.0))
 }
 
-/// A test case of what is no run: something that was judged.
+/// A test case that is no case of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
-    /// What cases of its kind have in common, with points between.
+    /// Class of the test, with points between its words.
     pub class: String,
-    /// What tells it apart.
+    /// Name within the class.
     pub name: String,
-    /// What is wrong with it, if anything is.
+    /// Failure, if any.
     pub failure: Option<String>,
 }
 
@@ -115,7 +116,7 @@ struct Judged<'a> {
     tests: &'a [Test],
 }
 
-/// One suite of that name. Text may be from outside.
+/// Writes a suite of that name. Text may be from outside.
 ///
 /// # Errors
 /// When there is no memory for it.

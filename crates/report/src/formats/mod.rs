@@ -1,6 +1,5 @@
-//! The forms in which runs are written, for people and for other programs. A form is a
-//! [`Format`](crate::render::Format) with its line in [`FORMATS`]. Here are the whole record, which `keymark import` reads,
-//! and CSV.
+//! Output formats of runs, each a [`Format`](crate::render::Format) with a line in [`FORMATS`]. The whole record, which `keymark
+//! import` reads, and CSV are here.
 
 pub mod ci;
 mod openmetrics;
@@ -11,12 +10,12 @@ use keymark_bench::case::Case;
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use crate::analysis::Row;
-use crate::exchange::json;
 use crate::render::{self, Exported, Format, FormatError, html, markdown};
 use crate::report::{SeriesRow, series_rows};
 use crate::table;
+use keymark_records::exchange::json;
 
-/// All there are.
+/// All formats.
 pub static FORMATS: &[&Format] = &[
     &RECORD,
     &CSV,
@@ -31,15 +30,15 @@ pub static FORMATS: &[&Format] = &[
 /// A case with its figures, of a run or of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// What was measured.
+    /// The case.
     pub case: Case,
-    /// Mean time, if there is one.
+    /// Mean time.
     pub mean: Option<Estimate<Seconds>>,
-    /// Operations a second.
+    /// Operations per second.
     pub throughput: Option<Estimate<PerSecond>>,
-    /// Time that half of the operations did not exceed.
+    /// Median time.
     pub median: Option<Seconds>,
-    /// Time that 99 % of them did not exceed; none where so few operations do not bound it.
+    /// 99th percentile; none with too few operations.
     pub p99: Option<Seconds>,
     /// Operations behind the figures.
     pub operations: Option<u64>,
@@ -47,7 +46,7 @@ pub struct Measured {
     pub runs: u64,
     /// Operations that failed.
     pub failed: u64,
-    /// Why the case ended early, if it did.
+    /// Reason for an early end, if any.
     pub failure: Option<String>,
 }
 
@@ -90,7 +89,7 @@ impl From<&SeriesRow> for Measured {
     }
 }
 
-/// The cases of the first run, or of the series.
+/// Returns the cases of the first run, or of the series.
 fn measured(exported: &Exported<'_>) -> Vec<Measured> {
     match exported {
         Exported::Runs { .. } => exported.rows().iter().map(Measured::from).collect(),
@@ -110,7 +109,7 @@ static RECORD: Format = Format {
     },
 };
 
-/// A line a case. A run has the columns of [`crate::table`], a series fewer.
+/// A line per case. A run has the columns of [`crate::table`], a series has fewer.
 static CSV: Format = Format {
     word: "csv",
     about: "One line for each case",

@@ -38,7 +38,7 @@ pub(super) static FORMAT: Format = Format {
     },
 };
 
-/// Families with their cases, and the mark of the end; `of` is the run or series.
+/// Writes families with their cases and the end mark for the run or series `of`.
 pub(super) fn render(of: &str, cases: &[Measured]) -> String {
     let mut text = String::new();
     for (name, help, value) in FAMILIES {
@@ -64,7 +64,7 @@ pub(super) fn render(of: &str, cases: &[Measured]) -> String {
     text
 }
 
-/// All that tells cases apart, so that no two lines are of one series.
+/// Returns labels that differ between cases, so that no two lines are of one series.
 fn labels(of: &str, measured: &Measured) -> String {
     let case = &measured.case;
     let rate = match case.load.pacing {

@@ -9,7 +9,6 @@ use super::{
     AnalyzedRun, COMPARABLE, PictureKind, ROWS, about, capital, drawable, fill, framed, is_drawn,
 };
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path, Row};
-use crate::answers::layers;
 use crate::charts::{Bar, Chart, Group, Mark, Panel, RowText, Scale, Spacing};
 use crate::grouped;
 use crate::units::{self, Unit};
@@ -52,13 +51,7 @@ struct Stack {
 pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let families = runs.iter().flat_map(|run| &run.analysis.breakdowns);
     let families = grouped(families, |family| family.layers.family);
-    let of_families = families.iter().filter_map(|(_, of)| match of.as_slice() {
-        [only] if runs.len() == 1 => of_family(only),
-        several => {
-            let (stacks, notes) = stacks(several);
-            draw(&title(several.first()?), &stacks, &notes)
-        }
-    });
+    let of_families = families.iter().filter_map(|(_, of)| of_families(of));
     let rows = || runs.iter().flat_map(|run| &run.analysis.rows);
     let of_parts = PARTS
         .iter()
@@ -82,8 +75,12 @@ pub(super) fn comparable(runs: &[AnalyzedRun<'_>], least: usize) -> bool {
 
 /// Draws a family's layers: a bar for each way to the key, as long as was measured.
 pub(crate) fn of_family(family: &FamilyBreakdown) -> Option<Chart> {
-    let (stacks, notes) = stacks(&[family]);
-    let title = layers::title(family).unwrap_or_else(|| title(family));
+    of_families(&[family])
+}
+
+fn of_families(families: &[&FamilyBreakdown]) -> Option<Chart> {
+    let title = format!("where the time goes in {}", families.first()?.layers.family);
+    let (stacks, notes) = stacks(families);
     draw(&title, &stacks, &notes)
 }
 
@@ -112,10 +109,6 @@ pub(crate) fn of_parts<'r>(
         })
     });
     draw(title, &stacks.collect_vec(), &[])
-}
-
-fn title(family: &FamilyBreakdown) -> String {
-    format!("where the time goes in {}", family.layers.family)
 }
 
 /// Bars of a family in one run or several, and notes on what they do not show.

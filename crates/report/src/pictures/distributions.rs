@@ -34,7 +34,7 @@ pub(crate) fn stepped(run: AnalyzedRun<'_>) -> impl Iterator<Item = Chart> {
 
 fn has_steps(row: &Row) -> bool {
     let mut warnings = row.warnings().into_iter();
-    warnings.any(|warning| matches!(warning, Warning::Steps(_)))
+    warnings.any(|warning| matches!(warning, Warning::Groups(_)))
 }
 
 fn draw(record: &Record, row: &Row) -> Option<Chart> {

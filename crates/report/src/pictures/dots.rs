@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::{Case, CaseId, Pacing};
+use keymark_bench::{Case, Pacing};
 use keymark_stats::{Estimate, Quantity, Seconds};
 
 use super::names::{Hues, left_out};
@@ -15,7 +15,6 @@ use super::{
     AnalyzedRun, CURVES, PictureKind, ROWS, about, drawable, fill, framed, interval, is_drawn,
 };
 use crate::analysis::Row;
-use crate::answers::{devices, keys};
 use crate::charts::{Along, Chart, Dot, Group, Mark, Panel, RowText, Rule, Scale, Spacing};
 use crate::grouped;
 use crate::units::{self, Unit};
@@ -68,14 +67,6 @@ pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
         .filter(|row| row.under_load.is_some() && !matches!(row.case.load.pacing, Pacing::Open(_)));
     let rates = loaded.filter_map(|row| Some(DotRow::of(&row.case, row.throughput?)));
     let rates = rates.collect_vec();
-    let drawn: Vec<CaseId> = rows().map(|row| row.id).collect();
-    let seen = match runs {
-        [run] => devices::title(run.analysis).or_else(|| keys::title(run.analysis, &drawn)),
-        _ => None,
-    };
-    let title = seen
-        .as_deref()
-        .unwrap_or("mean time of an operation, with its 95 % interval");
     let pictures = [
         predictions(
             "predicted time of an operation, with its band",
@@ -83,7 +74,11 @@ pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
             banded.filter_map(DotRow::mean).collect(),
         ),
         self::rates(&rates),
-        means(title, tolerance, others.filter_map(DotRow::mean).collect()),
+        means(
+            "mean time of an operation, with its 95 % interval",
+            tolerance,
+            others.filter_map(DotRow::mean).collect(),
+        ),
     ];
     pictures.into_iter().flatten().collect()
 }

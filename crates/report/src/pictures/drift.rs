@@ -8,7 +8,7 @@ use super::names::left_out;
 use super::{AnalyzedRun, PictureKind, about, fill, framed, is_drawn, line, named, span};
 use crate::analysis::Row;
 use crate::charts::{Along, Chart, Dot, Fill, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
-use crate::units::{self, Unit, counted};
+use crate::units::{self, Unit};
 use crate::visible::visible;
 
 /// Cases of a picture: those whose durations drifted first.
@@ -51,15 +51,6 @@ fn draw(runs: &[AnalyzedRun<'_>], wanted: fn(&Row) -> bool) -> Option<Chart> {
         .map(|run| machine(run.record))
         .unwrap_or_default();
     let all = rows().filter(|(_, row)| row.summary.is_some()).count();
-    let drifted = rows().filter(|(_, row)| row.has_drifted()).count();
-    let title = if runs.len() == 1 && drifted > 0 && timelines.len() <= drifted {
-        format!(
-            "{drifted} of {} changed during the run",
-            counted(all, "case")
-        )
-    } else {
-        "durations in order of time".to_owned()
-    };
     let mut panels: Vec<Panel> = timelines.iter().map(panel).collect();
     panels.extend(speed(&machine));
     let mut notes = Vec::new();
@@ -79,7 +70,13 @@ fn draw(runs: &[AnalyzedRun<'_>], wanted: fn(&Row) -> bool) -> Option<Chart> {
     Some(Chart {
         panels,
         notes,
-        ..framed(PictureKind::Samples, &title, parts, CASES, x)
+        ..framed(
+            PictureKind::Samples,
+            "durations in order of time",
+            parts,
+            CASES,
+            x,
+        )
     })
 }
 

@@ -66,12 +66,11 @@ pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
         .into_iter()
         .filter_map(|unit| {
             let curves = curves(runs, unit);
-            let seen = seen(unit, &curves).filter(|_| runs.len() == 1);
-            let title = seen.unwrap_or_else(|| match unit {
-                LoadUnit::Users => "response time under load, by users".to_owned(),
-                LoadUnit::Arrivals => "response time under load, by arrivals".to_owned(),
-            });
-            of_curves(&title, unit, &curves)
+            let title = match unit {
+                LoadUnit::Users => "response time under load, by users",
+                LoadUnit::Arrivals => "response time under load, by arrivals",
+            };
+            of_curves(title, unit, &curves)
         });
     pictures.collect()
 }
@@ -162,37 +161,6 @@ fn capacity(record: &Record, row: &Row) -> Option<f64> {
     let case = record.cases.get(row.id.0 as usize)?;
     let service = service(case)?;
     (service.0 > 0.0).then(|| f64::from(case.case.concurrency()) / service.0)
-}
-
-/// Title with the number of users above which more only wait, or the rate above which the queue grows.
-fn seen(unit: LoadUnit, curves: &[LoadCurve]) -> Option<String> {
-    let range = |found: Vec<f64>, written: fn(f64) -> String| {
-        let (least, most) = found.into_iter().minmax_by(f64::total_cmp).into_option()?;
-        let (first, last) = (written(least), written(most));
-        Some(if first == last {
-            first
-        } else {
-            format!("{first} to {last}")
-        })
-    };
-    match unit {
-        LoadUnit::Users => {
-            let knees: Option<Vec<f64>> = curves.iter().map(|curve| curve.knee).collect();
-            let users = range(knees?, |users| units::counted(users as u64, "user"))?;
-            Some(format!("beyond {users}, more only wait"))
-        }
-        LoadUnit::Arrivals => {
-            let first = |curve: &LoadCurve| curve.overloaded.iter().copied().reduce(f64::min);
-            let found = curves.iter().filter_map(first).collect();
-            let rates = range(found, |rate| units::rate(PerSecond(rate)))?;
-            let of = if curves.len() > 1 {
-                "the queue of some"
-            } else {
-                "the queue"
-            };
-            Some(format!("at {rates} {of} grows for ever"))
-        }
-    }
 }
 
 /// Draws curves of response times, and of throughput where it was observed.

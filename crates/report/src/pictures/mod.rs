@@ -11,12 +11,12 @@ mod throughput;
 
 use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Provenance, Record};
+use keymark_records::exchange::share::devices;
 use keymark_stats::{Estimate, Quantity, Seconds};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::{Analysis, Row};
 use crate::charts::{About, Chart, Dot, Fill, Interval, Mark, Path, Polyline, Scale};
-use crate::exchange::share::devices;
 use crate::units;
 use crate::visible::visible;
 use crate::{Statement, Topic};
@@ -102,7 +102,7 @@ impl<'a> AnalyzedRun<'a> {
     }
 }
 
-/// Draws the pictures of a kind, each with all runs. A single run gets titles that say what is seen.
+/// Draws the pictures of a kind, each with all runs.
 pub fn charts(runs: &[AnalyzedRun<'_>], kind: PictureKind) -> Vec<Chart> {
     match kind {
         PictureKind::Means => dots::charts(runs),

@@ -9,7 +9,6 @@ use super::{
     track,
 };
 use crate::analysis::Scaling;
-use crate::answers::workers;
 use crate::charts::{Along, Chart, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
 use crate::grouped;
 use crate::units::{self, Unit};
@@ -27,14 +26,8 @@ const POINTS: u32 = 40;
 pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let all = runs.iter().flat_map(|run| &run.analysis.scaling);
     let all = all.filter(|group| group.levels.len() > 1).collect_vec();
-    let seen = match runs {
-        [run] => workers::title(run.analysis, run.record.environment.cores),
-        _ => None,
-    };
     if all.len() <= CURVES {
-        return draw(seen.as_deref().unwrap_or(TITLE), &all)
-            .into_iter()
-            .collect();
+        return draw(TITLE, &all).into_iter().collect();
     }
     let groups = grouped(all, |group| group.case.capability()).into_iter();
     let pictures = groups.filter_map(|(_, groups)| {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
-use crate::analysis::{Analysis, Row};
-use crate::exchange::Shipped;
-use crate::render::words;
-use crate::{Block, RemarkKind, Section};
 use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Provenance, Record, StoreKind};
+use keymark_records::exchange::Shipped;
+
+use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
+use crate::analysis::{Analysis, Row};
+use crate::render::words;
+use crate::{Block, RemarkKind, Section};
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.

@@ -5,9 +5,9 @@ use keymark_stats::{Estimate, Seconds};
 
 use super::*;
 use crate::analysis::Analysis;
-use crate::exchange::Shipped;
 use crate::render::Width;
 use crate::render::text;
+use keymark_records::exchange::Shipped;
 use keymark_testkit::assert_says;
 use keymark_testkit::record::{case, measured, of};
 

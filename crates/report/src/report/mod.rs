@@ -1,6 +1,7 @@
 //! Report of a run, of several or of a comparison: answers, conditions, differences, then each run's own sections.
 
 mod comparison;
+mod published;
 mod run;
 mod series;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::compare::{Comparison, conditions};
 use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
 use crate::units::counted;
 
+pub use published::published_section;
 pub use series::{SeriesRow, series, series_rows};
 
 /// A run with what is said of it.

@@ -142,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::exchange::Shipped;
+    use keymark_records::exchange::Shipped;
     use keymark_testkit::record as testing;
 
     /// A record with one case of a device that it says this about.

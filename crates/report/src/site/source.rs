@@ -7,7 +7,7 @@ use super::device::Identified;
 use super::pages;
 use crate::analysis::{Analysis, Row};
 use crate::compare::machine_name;
-use crate::exchange::Shipped;
+use keymark_records::exchange::Shipped;
 
 /// Origin of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

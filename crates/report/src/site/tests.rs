@@ -5,7 +5,7 @@ use keymark_testkit::record::{block, case, mixed as record};
 use super::*;
 use crate::charts::Axis;
 use crate::document::{Block, RemarkKind};
-use crate::exchange::json;
+use keymark_records::exchange::json;
 
 fn source(record: &Record, origin: RecordOrigin) -> SiteSource {
     let analysis = crate::analysis::Analysis::of(record, &[]);
@@ -16,10 +16,12 @@ fn source(record: &Record, origin: RecordOrigin) -> SiteSource {
 }
 
 fn shipped() -> Vec<SiteSource> {
-    let source = |article: &crate::exchange::Shipped| {
+    let source = |article: &keymark_records::exchange::Shipped| {
         source(&article.record().unwrap(), RecordOrigin::Shipped(*article))
     };
-    crate::exchange::Shipped::of_times().map(source).collect()
+    keymark_records::exchange::Shipped::of_times()
+        .map(source)
+        .collect()
 }
 
 fn contributed(records: &[Record]) -> Vec<SiteSource> {
@@ -218,6 +220,7 @@ fn only_addresses_of_pages_are_links() {
                https://example.org/a?b=c"
             .to_owned(),
         band: None,
+        waiting: None,
     });
     let site = Site::of(
         "x".to_owned(),
@@ -266,6 +269,7 @@ fn predictions_have_their_band_and_no_interval() {
             low: seconds(0.8),
             high: seconds(1.1),
         }),
+        waiting: None,
     });
     predicted.stores[0].product = "A part, simulated".to_owned();
     let site = Site::of(

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use keymark_bench::Record;
+use keymark_records::exchange;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::answers::{Topic, answers};
 use keymark_report::charts::Mark;
 use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
 use keymark_report::units::{self, Unit};
-use keymark_report::{Block, Cell, Form, RemarkKind, exchange};
+use keymark_report::{Block, Cell, Form, RemarkKind};
 use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use keymark_records::archive::{Archive, RunSelector};
+use keymark_records::exchange;
 use keymark_report::analysis::Analysis;
-use keymark_report::archive::{Archive, RunSelector};
-use keymark_report::exchange;
 use keymark_report::render::html::{self, ReadIn};
 use keymark_report::render::{json, markdown};
 use keymark_report::report::{Part, report};

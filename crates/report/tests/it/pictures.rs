@@ -8,14 +8,14 @@
 
 use std::path::Path;
 
-use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
-use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
+use keymark_bench::record::Record;
+use keymark_records::exchange;
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Fill, Mark, Theme, svg};
 use keymark_report::document::Block;
-use keymark_report::exchange;
 use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
 use keymark_report::render::html::{self, ReadIn};
 use keymark_testkit::layers::layers;
@@ -425,55 +425,4 @@ fn bars_of_parts_are_as_long_as_was_measured() {
         whole += 1;
     }
     assert_eq!(whole, 8);
-}
-
-/// What a title says is in the intervals, or it is not said.
-#[test]
-fn titles_say_what_is_seen() {
-    let seen = |cases: Vec<CaseRecord>, kind: PictureKind| {
-        let charts = charts(&[record(cases)], kind);
-        charts.last().unwrap().title.clone()
-    };
-    let own = |key: &str, stack, time| {
-        let mut case = case(key, stack, 1);
-        if stack == StackName::RAW {
-            case.parameters = Parameters::from([("library", "libgcrypt")]);
-        }
-        measured(case, time)
-    };
-    let through = |key: &str, raw: f64, whole: f64| {
-        [
-            own(key, StackName::RAW, raw),
-            own(key, StackName::AGENT, raw * 1.1),
-            own(key, StackName::GNUPG, whole),
-        ]
-    };
-    let slow = through("rsa4096", 20_000.0, 26_000.0);
-    let quick = through("ed25519", 300.0, 6_000.0);
-    assert_eq!(
-        seen(
-            [slow.to_vec(), quick.to_vec()].concat(),
-            PictureKind::Layers
-        ),
-        "With rsa4096 the key takes most of gpg's time, with ed25519 gpg itself"
-    );
-    let neither = through("rsa4096", 13_000.0, 26_000.0);
-    assert_eq!(
-        seen(neither.to_vec(), PictureKind::Layers),
-        "Where the time goes in GnuPG"
-    );
-    let keys = |fast: f64| {
-        vec![
-            own("rsa2048", StackName::RAW, 900.0),
-            own("ed25519", StackName::RAW, fast),
-        ]
-    };
-    assert_eq!(
-        seen(keys(40.0), PictureKind::Means),
-        "ed25519 is the fastest key to sign in libgcrypt"
-    );
-    assert_eq!(
-        seen(keys(900.0), PictureKind::Means),
-        "Mean time of an operation, with its 95 % interval"
-    );
 }

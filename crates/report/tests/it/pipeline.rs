@@ -23,7 +23,7 @@ use keymark_report::document::Document;
 use keymark_report::render::{Width, markdown, text};
 use keymark_report::table;
 use keymark_stats::BetweenRuns;
-use keymark_testkit::fake::{FakeStack, Script, Step};
+use keymark_testkit::fake::{FakeStack, Script, ScriptedStep};
 use keymark_testkit::layers::layers;
 
 const US: Duration = Duration::from_micros(1);
@@ -32,12 +32,12 @@ const US: Duration = Duration::from_micros(1);
 const LENGTH: u32 = 997;
 
 /// Durations around `microseconds`, up to a tenth longer, most of them near the middle.
-fn about(microseconds: u32) -> Vec<Step> {
+fn about(microseconds: u32) -> Vec<ScriptedStep> {
     // Weyl's sequence, mixed: the same numbers everywhere.
     let part = |i: u32| (i.wrapping_mul(0x9E37_79B9) ^ (i * i)).wrapping_mul(0x85EB_CA6B) >> 22;
     let bell = |i: u32| (0..4).map(|j| part(4 * i + j)).sum::<u32>();
     (0..LENGTH)
-        .map(|i| Step::Take(US * microseconds + US * (microseconds * bell(i) / 10) / 4096))
+        .map(|i| ScriptedStep::Take(US * microseconds + US * (microseconds * bell(i) / 10) / 4096))
         .collect()
 }
 
@@ -196,7 +196,7 @@ fn the_same_record_is_analysed_alike_every_time() {
 #[test]
 fn failures_and_doubts_are_said() {
     let mut record = run(all(), |case| match (case.algorithm.name(), case.stack) {
-        ("rsa4096", StackName::GNUPG) => Script::Steps(vec![Step::Fail(US)]),
+        ("rsa4096", StackName::GNUPG) => Script::Steps(vec![ScriptedStep::Fail(US)]),
         ("rsa2048", StackName::RAW) => Script::Unprepared("no such key".to_owned()),
         // Two groups, far apart.
         ("ed25519", StackName::RAW) => {
@@ -223,7 +223,7 @@ fn a_case_that_failed_in_part_has_no_figure() {
     let record = run(all(), |case| match (case.algorithm.name(), case.stack) {
         ("rsa4096", StackName::GNUPG) => {
             let done = about(30).into_iter().take(5);
-            Script::Steps(done.chain([Step::Fail(US)]).collect())
+            Script::Steps(done.chain([ScriptedStep::Fail(US)]).collect())
         }
         _ => script(case),
     });

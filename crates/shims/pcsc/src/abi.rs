@@ -1,4 +1,5 @@
-//! The functions as C programs call them, in one list, and where their calls go: to the served card or to the real library.
+//! The functions as C programs call them, in one list, and where their calls go: to the served card or to the real
+//! library.
 
 #![allow(
     non_snake_case,
@@ -15,7 +16,7 @@ use keymark_shim_protocol::trace::{Apdu, Call};
 use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED, pcsc_functions};
 
 use crate::memory::slice;
-use crate::reader::Reader;
+use crate::reader::ServedReader;
 use crate::served;
 use crate::trace::{guarded, traced};
 use crate::types::{
@@ -30,14 +31,12 @@ pub static g_rgSCardT1Pci: IoRequest = IoRequest::of(PROTOCOL_T1);
 #[unsafe(no_mangle)]
 pub static g_rgSCardRawPci: IoRequest = IoRequest::of(PROTOCOL_RAW);
 
-/// What the trace keeps of most calls beside their name and times.
 macro_rules! nothing {
     ($($argument:ident),*) => {
         |_| None
     };
 }
 
-/// What it keeps of SCardTransmit: header, lengths and status word, nothing of what could be secret.
 macro_rules! header {
     ($handle:ident, $sent:ident, $send:ident, $send_length:ident, $received:ident, $receive:ident, $receive_length:ident) => {
         // SAFETY: the caller's pointers are good until the function returns.
@@ -75,12 +74,12 @@ pcsc_functions!(exported);
 macro_rules! table {
     ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident($($passed:ident),*), keeping $keeping:ident;)*) => {
         /// Its functions.
-        struct Library {
+        struct PcscLibrary {
             $($name: unsafe extern "C" fn($($type),*) -> Long,)*
             _library: libloading::Library,
         }
 
-        impl Library {
+        impl PcscLibrary {
             /// Loads it; `None` when it is not there or lacks a function.
             fn load(path: &OsStr) -> Option<Self> {
                 // SAFETY: libpcsclite has no initialisers with preconditions, and the symbols are
@@ -157,9 +156,9 @@ const READER_NAME: &str = "KEYMARK_PCSC_READER";
 
 enum Mode {
     /// A card that keymark serves.
-    Virtual(Reader),
+    Virtual(ServedReader),
     /// The real library.
-    Forward(Library),
+    Forward(PcscLibrary),
     /// There is none.
     Missing,
 }
@@ -171,7 +170,7 @@ fn mode() -> &'static Mode {
         if let Some(socket) = std::env::var_os(CARD) {
             let name = std::env::var(READER_NAME).ok();
             let name = name.filter(|name| !name.is_empty());
-            return Mode::Virtual(Reader::new(
+            return Mode::Virtual(ServedReader::new(
                 PathBuf::from(socket),
                 name.unwrap_or_else(|| READER.to_owned()),
             ));
@@ -179,15 +178,15 @@ fn mode() -> &'static Mode {
         let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
         // This very library would call itself for ever if it was the one that is named.
         let own: unsafe extern "C" fn(Context) -> Long = SCardIsValidContext;
-        let library = Library::load(&library)
+        let library = PcscLibrary::load(&library)
             .filter(|library| !std::ptr::fn_addr_eq(library.SCardIsValidContext, own));
         library.map_or(Mode::Missing, Mode::Forward)
     })
 }
 
-/// How a card is asked for that a program asks for in that way: shared with keymark, where that is wanted. scdaemon can
-/// share cards itself (its option `pcsc-shared`), but then behaves otherwise than with its usual configuration: it
-/// verifies PIN 81 anew though it knows the PIN, and caches none.
+/// Returns the share mode in which a card is asked for in place of a program's: shared with keymark, where that is
+/// wanted. scdaemon can share cards itself (its option `pcsc-shared`), but then behaves otherwise than with its usual
+/// configuration: it verifies PIN 81 anew though it knows the PIN, and caches none.
 fn shared(share: Dword) -> Dword {
     static IS_SHARED: OnceLock<bool> = OnceLock::new();
     match share {

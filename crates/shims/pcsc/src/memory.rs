@@ -1,4 +1,4 @@
-//! What goes through a caller's pointers, and what is allocated for callers that ask for that
+//! Data that goes through a caller's pointers, and memory that is allocated for callers that ask for that
 //! (SCARD_AUTOALLOCATE).
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! One reader with a card that keymark serves at a socket, and who uses it: contexts, which can wait and be cancelled, and
+//! A reader with a card that keymark serves at a socket, and who uses it: contexts, which can wait and be cancelled, and
 //! handles, which share the card by a connection each.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use keymark_shim_protocol::wire::{self, Request, Response};
+use keymark_shim_protocol::wire::{self, CardRequest, CardResponse};
 
 use crate::trace::note_card_time;
 use crate::types::{
@@ -23,21 +23,19 @@ pub(crate) struct Users {
     cards: BTreeMap<Handle, OpenCard>,
 }
 
-/// What a context has of its own.
 #[derive(Default)]
 pub(crate) struct User {
-    /// How often its waits were ended.
     cancels: Mutex<u64>,
     woken: Condvar,
-    /// For the card's state. Kept, because a connection for each look would be one the server has to
+    /// Connection for the card's state. Kept, because a connection for each look would be one the server has to
     /// serve, several a second for as long as scdaemon runs.
-    pub(crate) watch: Mutex<Option<Connection>>,
+    pub(crate) watch: Mutex<Option<CardConnection>>,
 }
 
 struct OpenCard {
     context: Context,
     share: Dword,
-    connection: Arc<Mutex<Connection>>,
+    connection: Arc<Mutex<CardConnection>>,
 }
 
 impl Users {
@@ -67,8 +65,10 @@ impl Users {
 
     /// An exclusive handle is the only one, within this process: the server knows no shares.
     fn check_share(&self, share: Dword, but: Option<Handle>) -> Result<(), Code> {
-        let others = self.cards.iter();
-        let mut others = others.filter(|(handle, _)| Some(**handle) != but);
+        let mut others = self
+            .cards
+            .iter()
+            .filter(|(handle, _)| Some(**handle) != but);
         if others.any(|(_, card)| share == SHARE_EXCLUSIVE || card.share == SHARE_EXCLUSIVE) {
             return Err(Code::SHARING_VIOLATION);
         }
@@ -79,7 +79,7 @@ impl Users {
         &mut self,
         context: Context,
         share: Dword,
-        connection: Connection,
+        connection: CardConnection,
     ) -> Result<Handle, Code> {
         // It may have been released meanwhile.
         self.user(context)?;
@@ -103,7 +103,7 @@ impl Users {
         Ok(())
     }
 
-    pub(crate) fn card(&self, handle: Handle) -> Result<Arc<Mutex<Connection>>, Code> {
+    pub(crate) fn card(&self, handle: Handle) -> Result<Arc<Mutex<CardConnection>>, Code> {
         let card = self.cards.get(&handle).ok_or(Code::INVALID_HANDLE)?;
         Ok(Arc::clone(&card.connection))
     }
@@ -115,7 +115,7 @@ impl Users {
 }
 
 impl User {
-    /// How often its waits were ended, which each begins with: only what comes later ends it.
+    /// Returns the number of times that its waits were ended, which each begins with: only what comes later ends it.
     pub(crate) fn cancels(&self) -> MutexGuard<'_, u64> {
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,7 +126,7 @@ impl User {
         self.woken.notify_all();
     }
 
-    /// Whether a wait that began with so many was ended before the time was over.
+    /// Returns whether a wait that began with so many was ended before the time was over.
     pub(crate) fn cancelled_within(&self, begun: u64, time: Duration) -> bool {
         let waited = self
             .woken
@@ -136,13 +136,13 @@ impl User {
 }
 
 /// The reader with everybody who uses it.
-pub(crate) struct Reader {
+pub(crate) struct ServedReader {
     socket: PathBuf,
     pub(crate) name: String,
     users: Mutex<Users>,
 }
 
-impl Reader {
+impl ServedReader {
     pub(crate) fn new(socket: PathBuf, name: String) -> Self {
         Self {
             socket,
@@ -163,7 +163,7 @@ impl Reader {
     /// Connects to the card; directly, also to a reader that has none.
     pub(crate) fn connect(&self, context: Context, share: Dword) -> Result<(Handle, bool), Code> {
         self.user(context)?;
-        let mut connection = Connection::open(&self.socket)?;
+        let mut connection = CardConnection::open(&self.socket)?;
         let looked = match connection.look() {
             // What was reset before this connection had anything to lose does not concern it.
             Err(Code::RESET) => connection.look(),
@@ -184,7 +184,7 @@ impl Reader {
     pub(crate) fn with<R>(
         &self,
         handle: Handle,
-        talk: impl FnOnce(&mut Connection) -> Result<R, Code>,
+        talk: impl FnOnce(&mut CardConnection) -> Result<R, Code>,
     ) -> Result<R, Code> {
         let card = self.users().card(handle)?;
         let mut connection = card.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +203,7 @@ impl Reader {
         // A connection that broke is replaced once: the server may have been started anew.
         for _ in 0..2 {
             if watch.is_none() {
-                *watch = Connection::open(&self.socket).ok();
+                *watch = CardConnection::open(&self.socket).ok();
             }
             let Some(connection) = watch.as_mut() else {
                 break;
@@ -220,16 +220,15 @@ impl Reader {
     }
 }
 
-/// One connection to the card.
-pub(crate) struct Connection {
-    /// None once it is broken: what follows a torn frame is no frame.
+pub(crate) struct CardConnection {
+    /// Broken for good after a torn frame, and then none.
     stream: Option<UnixStream>,
     pub(crate) atr: Vec<u8>,
     /// Transactions begun and not ended.
     transactions: u32,
 }
 
-impl Connection {
+impl CardConnection {
     /// A server that is not there is a reader without a card.
     pub(crate) fn open(socket: &Path) -> Result<Self, Code> {
         let stream = UnixStream::connect(socket).map_err(|_| Code::NO_SMARTCARD)?;
@@ -241,17 +240,17 @@ impl Connection {
     }
 
     /// A server that is gone is a card that was pulled out.
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<Vec<u8>, Code> {
+    pub(crate) fn ask(&mut self, request: &CardRequest) -> Result<Vec<u8>, Code> {
         let stream = self.stream.as_mut().ok_or(Code::REMOVED)?;
         let answered = wire::write(stream, request).and_then(|()| wire::read(stream));
         match answered {
-            Ok(Some(Response::Done { work, bytes })) => {
+            Ok(Some(CardResponse::Done { work, bytes })) => {
                 note_card_time(work);
                 Ok(bytes)
             }
-            Ok(Some(Response::Removed)) => Err(Code::REMOVED),
-            Ok(Some(Response::Reset)) => Err(Code::RESET),
-            Ok(Some(Response::Mute)) => Err(Code::NOT_TRANSACTED),
+            Ok(Some(CardResponse::Removed)) => Err(Code::REMOVED),
+            Ok(Some(CardResponse::Reset)) => Err(Code::RESET),
+            Ok(Some(CardResponse::Mute)) => Err(Code::NOT_TRANSACTED),
             Ok(None) | Err(_) => {
                 self.stream = None;
                 Err(Code::REMOVED)
@@ -261,16 +260,15 @@ impl Connection {
 
     /// Looks whether the card is there, and for its answer to reset.
     pub(crate) fn look(&mut self) -> Result<(), Code> {
-        self.atr = self.ask(&Request::Status)?;
+        self.atr = self.ask(&CardRequest::Status)?;
         Ok(())
     }
 
     pub(crate) fn reset(&mut self) -> Result<(), Code> {
-        self.atr = self.ask(&Request::PowerOn)?;
+        self.atr = self.ask(&CardRequest::PowerOn)?;
         Ok(())
     }
 
-    /// What SCardDisconnect and SCardEndTransaction are told to do with the card.
     pub(crate) fn dispose(&mut self, disposition: Dword) -> Result<(), Code> {
         match disposition {
             RESET_CARD | UNPOWER_CARD => self.reset(),
@@ -278,7 +276,6 @@ impl Connection {
         }
     }
 
-    /// One command at a time goes to the card in any case; nobody is kept out for longer.
     pub(crate) const fn begin_transaction(&mut self) {
         self.transactions = self.transactions.saturating_add(1);
     }

@@ -6,10 +6,10 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::time::Duration;
 
-use keymark_shim_protocol::wire::Request;
+use keymark_shim_protocol::wire::CardRequest;
 
 use crate::memory::{fill, give_back, set, slice};
-use crate::reader::{Reader, User};
+use crate::reader::{ServedReader, User};
 use crate::trace::now;
 use crate::types::{
     ATTRIBUTE_ATR, ATTRIBUTE_NAME, CARD_ABSENT, CARD_READY, Code, Context, Dword, EJECT_CARD,
@@ -32,7 +32,7 @@ fn string(name: &str) -> Vec<u8> {
     [name.as_bytes(), &[0]].concat()
 }
 
-pub(crate) unsafe fn establish_context(reader: &Reader, context: *mut Context) -> Done {
+pub(crate) unsafe fn establish_context(reader: &ServedReader, context: *mut Context) -> Done {
     if context.is_null() {
         return Err(Code::INVALID_PARAMETER);
     }
@@ -41,18 +41,18 @@ pub(crate) unsafe fn establish_context(reader: &Reader, context: *mut Context) -
     Ok(())
 }
 
-pub(crate) unsafe fn release_context(reader: &Reader, context: Context) -> Done {
+pub(crate) unsafe fn release_context(reader: &ServedReader, context: Context) -> Done {
     reader.users().release(context)
 }
 
-pub(crate) unsafe fn is_valid_context(reader: &Reader, context: Context) -> Done {
+pub(crate) unsafe fn is_valid_context(reader: &ServedReader, context: Context) -> Done {
     reader.user(context).map(drop)
 }
 
 /// # Safety
 /// As `fill`.
 unsafe fn names(
-    reader: &Reader,
+    reader: &ServedReader,
     context: Context,
     name: &str,
     target: *mut c_char,
@@ -67,7 +67,7 @@ unsafe fn names(
 }
 
 pub(crate) unsafe fn list_readers(
-    reader: &Reader,
+    reader: &ServedReader,
     context: Context,
     readers: *mut c_char,
     length: *mut Dword,
@@ -77,7 +77,7 @@ pub(crate) unsafe fn list_readers(
 }
 
 pub(crate) unsafe fn list_reader_groups(
-    reader: &Reader,
+    reader: &ServedReader,
     context: Context,
     groups: *mut c_char,
     length: *mut Dword,
@@ -86,13 +86,17 @@ pub(crate) unsafe fn list_reader_groups(
     unsafe { names(reader, context, GROUP, groups, length) }
 }
 
-pub(crate) unsafe fn free_memory(reader: &Reader, context: Context, memory: *const c_void) -> Done {
+pub(crate) unsafe fn free_memory(
+    reader: &ServedReader,
+    context: Context,
+    memory: *const c_void,
+) -> Done {
     reader.user(context)?;
     give_back(memory.addr())
 }
 
 pub(crate) unsafe fn get_status_change(
-    reader: &Reader,
+    reader: &ServedReader,
     context: Context,
     timeout: Dword,
     states: *mut ReaderState,
@@ -115,7 +119,7 @@ pub(crate) unsafe fn get_status_change(
     }
 }
 
-pub(crate) unsafe fn cancel(reader: &Reader, context: Context) -> Done {
+pub(crate) unsafe fn cancel(reader: &ServedReader, context: Context) -> Done {
     reader.user(context)?.cancel();
     Ok(())
 }
@@ -131,7 +135,7 @@ fn check_terms(share: Dword, protocols: Dword) -> Done {
 }
 
 pub(crate) unsafe fn connect(
-    reader: &Reader,
+    reader: &ServedReader,
     context: Context,
     name: *const c_char,
     share: Dword,
@@ -167,7 +171,7 @@ pub(crate) unsafe fn connect(
 }
 
 pub(crate) unsafe fn reconnect(
-    reader: &Reader,
+    reader: &ServedReader,
     handle: Handle,
     share: Dword,
     protocols: Dword,
@@ -191,7 +195,7 @@ pub(crate) unsafe fn reconnect(
     Ok(())
 }
 
-pub(crate) unsafe fn disconnect(reader: &Reader, handle: Handle, disposition: Dword) -> Done {
+pub(crate) unsafe fn disconnect(reader: &ServedReader, handle: Handle, disposition: Dword) -> Done {
     if disposition > EJECT_CARD {
         return Err(Code::INVALID_VALUE);
     }
@@ -199,7 +203,7 @@ pub(crate) unsafe fn disconnect(reader: &Reader, handle: Handle, disposition: Dw
 }
 
 pub(crate) unsafe fn status(
-    reader: &Reader,
+    reader: &ServedReader,
     handle: Handle,
     name: *mut c_char,
     name_length: *mut Dword,
@@ -223,14 +227,18 @@ pub(crate) unsafe fn status(
     }
 }
 
-pub(crate) unsafe fn begin_transaction(reader: &Reader, handle: Handle) -> Done {
+pub(crate) unsafe fn begin_transaction(reader: &ServedReader, handle: Handle) -> Done {
     reader.with(handle, |connection| {
         connection.begin_transaction();
         Ok(())
     })
 }
 
-pub(crate) unsafe fn end_transaction(reader: &Reader, handle: Handle, disposition: Dword) -> Done {
+pub(crate) unsafe fn end_transaction(
+    reader: &ServedReader,
+    handle: Handle,
+    disposition: Dword,
+) -> Done {
     if disposition > EJECT_CARD {
         return Err(Code::INVALID_VALUE);
     }
@@ -238,7 +246,7 @@ pub(crate) unsafe fn end_transaction(reader: &Reader, handle: Handle, dispositio
 }
 
 pub(crate) unsafe fn transmit(
-    reader: &Reader,
+    reader: &ServedReader,
     handle: Handle,
     send: *const u8,
     send_length: Dword,
@@ -255,7 +263,7 @@ pub(crate) unsafe fn transmit(
     // SAFETY: PC/SC wants `send` good for `send_length` octets.
     let command = unsafe { slice(send, send_length) }.to_vec();
     let response = reader.with(handle, |connection| {
-        connection.ask(&Request::Transmit(command))
+        connection.ask(&CardRequest::Transmit(command))
     })?;
     // SAFETY: PC/SC wants `receive` good for `*receive_length` octets. It does not allocate here:
     // what asks for that elsewhere is a buffer for anything.
@@ -268,7 +276,7 @@ pub(crate) unsafe fn transmit(
 
 /// No PIN pad, no features.
 pub(crate) unsafe fn control(
-    reader: &Reader,
+    reader: &ServedReader,
     handle: Handle,
     control_code: Dword,
     returned: *mut Dword,
@@ -282,7 +290,7 @@ pub(crate) unsafe fn control(
 }
 
 pub(crate) unsafe fn get_attrib(
-    reader: &Reader,
+    reader: &ServedReader,
     handle: Handle,
     attribute: Dword,
     value: *mut u8,
@@ -300,11 +308,11 @@ pub(crate) unsafe fn get_attrib(
     unsafe { fill(&octets, value, length) }
 }
 
-pub(crate) unsafe fn set_attrib(reader: &Reader, handle: Handle) -> Done {
+pub(crate) unsafe fn set_attrib(reader: &ServedReader, handle: Handle) -> Done {
     reader.with(handle, |_| Err(Code::UNSUPPORTED_FEATURE))
 }
 
-/// How often a wait looks for a change. The server tells of none by itself.
+/// Interval at which a wait looks for a change. The server tells of none by itself.
 const STEP: Duration = Duration::from_millis(100);
 /// Stands for the list of readers, which never changes here.
 const NOTIFICATION: &[u8] = br"\\?PnP?\Notification";
@@ -314,7 +322,7 @@ const NOTIFICATION: &[u8] = br"\\?PnP?\Notification";
 /// # Safety
 /// The elements' names are null or strings.
 unsafe fn wait(
-    reader: &Reader,
+    reader: &ServedReader,
     user: &User,
     timeout: Dword,
     states: &mut [ReaderState],
@@ -348,7 +356,7 @@ unsafe fn wait(
 }
 
 /// Sets every element to what is; whether one of them differs from what the caller knew.
-fn update(reader: &Reader, user: &User, states: &mut [ReaderState]) -> Result<bool, Code> {
+fn update(reader: &ServedReader, user: &User, states: &mut [ReaderState]) -> Result<bool, Code> {
     let mut changed = false;
     for state in states {
         // SAFETY: it is not null, as was checked, and PC/SC wants a string there.

@@ -15,7 +15,6 @@ use nix::time::{ClockId, clock_gettime};
 use crate::types::{Code, Long};
 
 thread_local! {
-    /// What the served card said its work took, in the call under way.
     static CARD: Cell<Option<Duration>> = const { Cell::new(None) };
 }
 

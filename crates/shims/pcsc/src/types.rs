@@ -17,7 +17,6 @@ pub struct IoRequest {
 }
 
 impl IoRequest {
-    /// With nothing behind it.
     pub(crate) const fn of(protocol: Dword) -> Self {
         Self {
             protocol,
@@ -91,7 +90,7 @@ pub(crate) const GET_FEATURE_REQUEST: Dword = 0x4200_0000 + 3400;
 pub(crate) const ATTRIBUTE_ATR: Dword = 0x0009_0303;
 pub(crate) const ATTRIBUTE_NAME: Dword = 0x7FFF_0003;
 
-/// What a call returns. pcsc-lite's LONG has 64 bits, its codes 32, unsigned.
+/// Return code of a call. pcsc-lite's LONG has 64 bits, its codes 32, unsigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code(pub(crate) Long);
 

@@ -1,4 +1,4 @@
-//! What a device can do, by the keys in its profile: which algorithm a key of the module has, and which mechanisms it
+//! Abilities of a device, by the keys in its profile: which algorithm a key of the module has, and which mechanisms it
 //! takes.
 
 use cryptoki_sys::{
@@ -22,17 +22,17 @@ use crate::interfaces::Callee;
 /// Longest attribute that is asked for: a modulus of RSA-16384 with a zero before it.
 const LONGEST: usize = 2049;
 
-/// What a key is, as far as a device's time goes.
+/// Kind of a key, as far as a device's time goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     /// No private key: what is done with it is none of a twin's.
     NotPrivate,
     Private(Algorithm),
-    /// Of an algorithm or a length that keymark does not know.
+    /// Algorithm or length that keymark does not know.
     Unknown,
 }
 
-/// What is asked of a key, at once: programs wait for it.
+/// Attributes of a key that are read at once: programs wait for them.
 const ASKED: [CK_ATTRIBUTE_TYPE; 5] = [
     CKA_CLASS,
     CKA_KEY_TYPE,
@@ -41,7 +41,6 @@ const ASKED: [CK_ATTRIBUTE_TYPE; 5] = [
     CKA_PARAMETER_SET,
 ];
 
-/// Of keys that have no length: type, parameter set, and what that is.
 const PARAMETER_SETS: [(CK_ULONG, CK_ULONG, Family); 6] = [
     (CKK_ML_DSA, CKP_ML_DSA_44, Family::MlDsa(44)),
     (CKK_ML_DSA, CKP_ML_DSA_65, Family::MlDsa(65)),
@@ -78,8 +77,9 @@ pub(crate) fn describe(callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJE
         }
         Some(kind) => {
             let set = number(CKA_PARAMETER_SET);
-            let mut known = PARAMETER_SETS.iter();
-            let known = known.find(|known| (known.0, Some(known.1)) == (kind, set));
+            let known = PARAMETER_SETS
+                .iter()
+                .find(|known| (known.0, Some(known.1)) == (kind, set));
             known.map(|(.., family)| *family)
         }
         None => None,
@@ -89,7 +89,6 @@ pub(crate) fn describe(callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJE
         .map_or(Key::Unknown, Key::Private)
 }
 
-/// In the order of what is asked; none of what the key does not have, or does not say.
 fn attributes(
     callee: &Callee,
     session: CK_SESSION_HANDLE,
@@ -121,7 +120,7 @@ fn attributes(
     })
 }
 
-/// Which keys a mechanism takes.
+/// Keys that a mechanism takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Range {
     /// No private ones, or one kind only: what the module says stands.
@@ -130,7 +129,6 @@ pub(crate) enum Range {
     Bits(u32, u32),
 }
 
-/// None: the device has no such keys.
 pub(crate) fn range(mechanism: CK_MECHANISM_TYPE, profile: &Profile) -> Option<Range> {
     let families = || profile.capabilities().map(|known| known.algorithm.family());
     let among = |bits: &dyn Fn(Family) -> Option<u32>| {

@@ -1,10 +1,10 @@
-//! One at a time, among threads and processes.
+//! Mutual exclusion among threads and processes.
 //!
-//! SoftHSM2 2.6 writes its token's file anew at each login, for the flags of the PIN, and a process that reads it meanwhile
-//! finds no token, or none that is initialised. Real devices do not, so that a twin must not either.
+//! SoftHSM2 2.6 writes its token's file anew at each login, for the flags of the PIN, and a process that reads it
+//! meanwhile finds no token, or none that is initialised. Real devices do not, so that a twin must not either.
 //!
-//! Whoever hangs meanwhile (a program that is stopped, a library that waits for itself) stands in everybody's way: those who
-//! wait say for whom, and are refused in the end.
+//! Whoever hangs meanwhile (a program that is stopped, a library that waits for itself) stands in everybody's way:
+//! those who wait say for whom, and are refused in the end.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::clock;
 use crate::device::Device;
 use crate::library::tell;
 
-/// How often a lock is tried that another has.
+/// Interval at which a lock is tried that another has.
 const PAUSE: Duration = Duration::from_millis(2);
 
 thread_local! {
@@ -58,8 +58,8 @@ impl Gate {
     }
 }
 
-/// Until it is dropped. The lock is the process's (fcntl_locking(2)): it ends with it, and a child that is forked meanwhile
-/// does not have it.
+/// Exclusive use of the token until it is dropped. The lock is the process's (fcntl_locking(2)): it ends with it, and
+/// a child that is forked meanwhile does not have it.
 #[derive(Debug)]
 pub(crate) struct Alone<'t> {
     gate: &'t Gate,
@@ -87,8 +87,8 @@ impl<'t> Alone<'t> {
     }
 }
 
-/// Whether the file can be locked at all. Tried again and again, because there is no lock of files that waits for so long
-/// and no longer.
+/// Returns whether the file can be locked at all. Tried again and again, because there is no lock of files that waits
+/// for so long and no longer.
 fn lock_in_turn(file: &File, patience: &mut Patience<'_>) -> Result<bool, Stuck> {
     loop {
         match lock(file, nix::libc::F_WRLCK) {
@@ -125,11 +125,10 @@ fn lock(file: &File, kind: i32) -> Result<(), Errno> {
     fcntl(file, FcntlArg::F_SETLK(&range)).map(drop)
 }
 
-/// How long one caller waits for another: as long as different ones have the token, and not for one that keeps it.
+/// Patience of one caller with another: as long as different ones have the token, and not with one that keeps it.
 struct Patience<'t> {
     device: &'t Device,
     call: Call,
-    /// Who has it, by process and time.
     seen: Option<(u32, u64)>,
     since: u64,
     is_told: bool,

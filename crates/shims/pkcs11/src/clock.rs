@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 
-/// Before a deadline the thread no longer sleeps but watches the clock: a sleep ends late by up to this.
+/// Time before a deadline in which the thread watches the clock: a sleep ends late by up to this.
 const WATCHED: u64 = 250_000;
 
 /// Nanoseconds.
@@ -13,7 +13,7 @@ pub(crate) fn now() -> u64 {
     nanoseconds(time)
 }
 
-/// What this thread has calculated, in nanoseconds: that stands still while others have its processor.
+/// Returns the processor time of this thread in nanoseconds: it stands still while others have its processor.
 pub(crate) fn processor() -> u64 {
     let time =
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);

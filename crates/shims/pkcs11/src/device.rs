@@ -5,39 +5,32 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use keymark_shim_protocol::pkcs11::Call;
-use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{MOST_LANES, TwinSettings};
 use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SINCE};
 
 use crate::clock;
 use crate::trace::Mapping;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
-/// Most callers that wait.
-const TICKETS: u64 = 4096;
 
-/// Where the numbers stand, in words; between the head and the lanes is who has the token to itself.
+/// Positions of the numbers in words. Words 6 and 7 hold the process that has the token to itself.
 const BOOT: usize = 1;
 const LANE_COUNT: usize = 2;
 const DRAWS: usize = 3;
-const TAIL: usize = 4;
-const HEAD: usize = 5;
 const FREE: usize = 8;
-const RING: usize = FREE + MOST_LANES as usize;
-const LENGTH: usize = 8 * (RING + TICKETS as usize);
+const LENGTH: usize = 8 * (FREE + MOST_LANES as usize);
 
 /// The device, mapped.
 #[derive(Debug)]
 pub(crate) struct Device {
     file: File,
-    /// Which file that is: device and inode.
+    /// Device and inode of the file.
     identity: (u64, u64),
     numbers: Mapping,
     lanes: u16,
-    pub(crate) queue: Queue,
-    pub(crate) left: Left,
 }
 
 impl Device {
@@ -75,15 +68,13 @@ impl Device {
                 identity: identity(&metadata),
                 numbers: mapped,
                 lanes: settings.lanes,
-                queue: settings.queue,
-                left: settings.left,
             });
         }
         Err(failed(io::Error::other("it changes all the time")))
     }
 
-    /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed all that
-    /// was open, as one does that becomes a daemon: another file may have the number since.
+    /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed
+    /// all that was open, as one does that becomes a daemon: another file may have the number since.
     pub(crate) fn file(&self) -> Option<&File> {
         let there = self.file.metadata().ok()?;
         (identity(&there) == self.identity).then_some(&self.file)
@@ -98,13 +89,13 @@ impl Device {
         self.word(DRAWS).fetch_add(1, Relaxed)
     }
 
-    /// Who has the token to itself.
+    /// Returns the process that has the token to itself.
     pub(crate) fn holder_of_token(&self) -> Option<Holder> {
         let holder = self.numbers.word(HOLDER).load(Acquire);
         Holder::decode(holder, self.numbers.word(SINCE).load(Relaxed))
     }
 
-    /// This process has it, from now on, for that call.
+    /// Notes that this process has the token to itself for that call.
     pub(crate) fn note_holder(&self, call: Call) {
         self.numbers.word(SINCE).store(clock::now(), Relaxed);
         let holder = Holder::encode(std::process::id(), call);
@@ -116,32 +107,38 @@ impl Device {
         self.numbers.word(HOLDER).store(0, Release);
     }
 
-    /// The next ticket that is taken.
-    pub(crate) fn tail(&self) -> &'static AtomicU64 {
-        self.word(TAIL)
+    /// Reserves the lane that is free first. Returns start and end of the service in nanoseconds of `CLOCK_MONOTONIC`.
+    ///
+    /// Callers are served in the order of their reservations. A reservation is one exchange of a number, so a caller
+    /// that is stopped or killed holds no lock; the device still spends the time that it has reserved.
+    pub(crate) fn reserve(&self, arrival: u64, service: u64) -> (u64, u64) {
+        loop {
+            let lane = self.first_free();
+            let free = lane.load(Acquire);
+            let start = free.max(arrival);
+            let end = start + service;
+            if lane.compare_exchange(free, end, AcqRel, Relaxed).is_ok() {
+                return (start, end);
+            }
+        }
     }
 
-    /// The ticket whose turn it is.
-    pub(crate) fn head(&self) -> &'static AtomicU64 {
-        self.word(HEAD)
-    }
-
-    /// Whose ticket it is.
-    pub(crate) fn holder(&self, ticket: u64) -> &'static AtomicU64 {
-        self.word(RING + usize::try_from(ticket % TICKETS).unwrap_or(0))
-    }
-
-    /// How many may wait.
-    pub(crate) const fn room() -> u64 {
-        TICKETS
+    /// Gives a reservation back, unless another caller has reserved after it.
+    pub(crate) fn give_back(&self, start: u64, end: u64) {
+        let _ = self
+            .lanes()
+            .find(|lane| lane.compare_exchange(end, start, AcqRel, Relaxed).is_ok());
     }
 
     /// The lane that is free first: until when it works, in nanoseconds of `CLOCK_MONOTONIC`.
-    pub(crate) fn first_free(&self) -> &'static AtomicU64 {
-        let lanes = (0..usize::from(self.lanes)).map(|lane| self.word(FREE + lane));
-        lanes
+    fn first_free(&self) -> &'static AtomicU64 {
+        self.lanes()
             .min_by_key(|lane| lane.load(Relaxed))
             .unwrap_or_else(|| self.word(FREE))
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = &'static AtomicU64> {
+        (0..usize::from(self.lanes)).map(|lane| self.word(FREE + lane))
     }
 }
 
@@ -149,7 +146,6 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Where the files of a login session are, or else in memory by the user's number.
 fn usual_place(name: &str) -> PathBuf {
     let user = nix::unistd::getuid();
     match std::env::var_os("XDG_RUNTIME_DIR").filter(|place| Path::new(place).is_dir()) {
@@ -189,7 +185,7 @@ fn make(path: &Path, boot: u64, lanes: u64) -> io::Result<()> {
     }
 }
 
-/// Which start of the machine this is: the hash FNV-1a of the kernel's word for it.
+/// Returns a number of this start of the machine: the hash FNV-1a of the kernel's word for it.
 fn boot() -> u64 {
     let id = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let hash = |hash: u64, octet: &u8| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01B3);
@@ -215,8 +211,11 @@ mod tests {
         let first = Device::open(&settings(&path), "x").unwrap();
         let second = Device::open(&settings(&path), "x").unwrap();
         assert_eq!((first.draw(), second.draw(), first.draw()), (0, 1, 2));
-        first.first_free().store(17, Relaxed);
-        assert_eq!(second.first_free().load(Relaxed), 17);
+        assert_eq!(first.reserve(10, 5), (10, 15));
+        assert_eq!(second.reserve(11, 5), (15, 20), "waits its turn");
+        assert_eq!(first.reserve(30, 5), (30, 35), "the device was idle");
+        first.give_back(30, 35);
+        assert_eq!(second.reserve(31, 5), (31, 36), "nothing was done");
         let wider = TwinSettings {
             lanes: 2,
             ..settings(&path)
@@ -237,7 +236,7 @@ mod tests {
             .write_all_at(&u64::MAX.to_ne_bytes(), 8 * FREE as u64)
             .unwrap();
         let device = Device::open(&settings(&path), "x").unwrap();
-        assert_eq!(device.first_free().load(Relaxed), 0);
+        assert_eq!(device.reserve(1, 1), (1, 2));
         std::fs::write(&path, "x".repeat(LENGTH)).unwrap();
         let said = Device::open(&settings(&path), "x").unwrap_err();
         assert!(said.contains("none of a twin"), "{said}");

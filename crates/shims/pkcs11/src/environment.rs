@@ -1,9 +1,10 @@
 //! Variables for the module that calls go to, and for nobody else in the process.
 //!
-//! Modules find their configuration by variables (SoftHSM2 by `SOFTHSM2_CONF`) when they are initialised. The process's own
-//! environment cannot be changed for that: other threads may be reading it, and children would inherit it. So the module
-//! gets a getenv(3) that knows those variables. It calls the C library's by an address in a table that the loader has filled
-//! in (System V ABI: the global offset table), and that address is replaced. Nothing else in the process is changed.
+//! Modules find their configuration by variables (SoftHSM2 by `SOFTHSM2_CONF`) when they are initialised. The
+//! process's own environment cannot be changed for that: other threads may be reading it, and children would inherit
+//! it. So the module gets a getenv(3) that knows those variables. It calls the C library's by an address in a table
+//! that the loader has filled in (System V ABI: the global offset table), and that address is replaced. Nothing else
+//! in the process is changed.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -16,10 +17,8 @@ use goblin::elf::program_header::{PT_GNU_RELRO, PT_LOAD};
 
 use crate::library::library_around;
 
-/// What the module is told, in place of what the process has.
 static VARIABLES: OnceLock<BTreeMap<CString, CString>> = OnceLock::new();
 
-/// By these functions modules ask (getenv(3)).
 const ASKING: [&str; 2] = ["getenv", "secure_getenv"];
 
 /// Gives the module, in which that address is, its variables, for as long as the process lives.
@@ -41,8 +40,9 @@ pub(crate) fn give(
         return Err("it does not call getenv".to_owned());
     }
     let own = own_getenv as unsafe extern "C" fn(*const c_char) -> *mut c_char;
-    let mut entries = module.entries.iter();
-    entries
+    module
+        .entries
+        .iter()
         .try_for_each(|entry| module.set(*entry, own as usize))
         .map_err(|error| format!("mprotect: {error}"))
 }
@@ -63,9 +63,7 @@ unsafe extern "C" fn own_getenv(name: *const c_char) -> *mut c_char {
 /// A library in memory.
 #[derive(Debug)]
 struct Loaded {
-    /// Where it has the addresses of the functions by which it asks.
     entries: Vec<usize>,
-    /// Where the loader has taken away the right to write.
     read_only: Range<usize>,
 }
 
@@ -76,8 +74,9 @@ impl Loaded {
         let octets = std::fs::read(file).map_err(|error| error.to_string())?;
         let elf = Elf::parse(&octets).map_err(|error| error.to_string())?;
         let parts = |kind| {
-            let headers = elf.program_headers.iter();
-            headers.filter(move |header| header.p_type == kind)
+            elf.program_headers
+                .iter()
+                .filter(move |header| header.p_type == kind)
         };
         let first = parts(PT_LOAD).map(|part| part.p_vaddr as usize).min();
         let first = first.map_or(0, |first| first - first % page());
@@ -133,7 +132,6 @@ fn page() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// What the loader can take rights from: pages, from where the part begins to the last whole one.
 fn whole_pages(part: Range<usize>) -> Range<usize> {
     let page = page();
     part.start - part.start % page..part.end - part.end % page

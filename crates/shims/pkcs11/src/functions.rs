@@ -29,7 +29,6 @@ macro_rules! real {
     };
 }
 
-/// What a twin does at a function of that kind, which the module does by `$real`.
 macro_rules! at_twin {
     ($library:ident, $twin:ident, $real:ident, plain $name:ident($($argument:ident),*)) => {{
         let _ = $twin;
@@ -64,7 +63,6 @@ macro_rules! at_twin {
     };
 }
 
-/// As what a function is traced.
 macro_rules! as_traced {
     (works($used:ident, $result:ident) $name:ident) => {
         // A call without room for its result asks for the length.
@@ -79,7 +77,6 @@ macro_rules! as_traced {
     };
 }
 
-/// One function, by its kind.
 macro_rules! function {
     (own $name:ident($($argument:ident: $type:ty),*)) => {};
     ($kind:ident $(($($of:ident),*))? $name:ident($($argument:ident: $type:ty),*)) => {

@@ -1,5 +1,5 @@
-//! The lists of functions: those of the module that calls go to, and those that programs get from this library, by the three
-//! functions that they look up in it.
+//! The lists of functions: those of the module that calls go to, and those that programs get from this library, by
+//! the three functions that they look up in it.
 
 #![allow(non_snake_case, reason = "the names are PKCS#11's")]
 
@@ -137,7 +137,6 @@ impl Callee {
     }
 }
 
-/// What the loader says, without the file's name before it.
 fn without(path: &Path, reason: &str) -> String {
     let name = format!("{}: ", path.display());
     reason.strip_prefix(&name).unwrap_or(reason).to_owned()
@@ -153,7 +152,6 @@ fn empty() -> CK_FUNCTION_LIST_3_2 {
 /// The name of the interfaces that are the standard's (PKCS#11 3.1 §5.4.5).
 const STANDARD: &CStr = c"PKCS 11";
 
-/// Which version of the standard an interface is of, which has a list.
 fn version(interface: &CK_INTERFACE) -> CK_VERSION {
     // SAFETY: every list begins with its version (§3.6), and is there as long as the module.
     unsafe { *interface.pFunctionList.cast() }

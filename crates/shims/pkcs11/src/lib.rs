@@ -12,6 +12,5 @@ mod environment;
 mod functions;
 mod interfaces;
 mod library;
-mod queue;
 mod trace;
 mod twin;

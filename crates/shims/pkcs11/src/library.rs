@@ -1,4 +1,4 @@
-//! What this library is to do in this process, found out once.
+//! The task of this library in this process, found out once.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, OsString, c_void};
@@ -19,18 +19,18 @@ use crate::{clock, environment};
 
 /// All of it.
 #[derive(Debug)]
-pub(crate) struct Library {
+pub(crate) struct ModuleShim {
     pub(crate) callee: Callee,
     pub(crate) trace: Option<Trace>,
     pub(crate) twin: Option<Twin>,
 }
 
-/// None: it cannot be used, of which the user was told.
-pub(crate) fn library() -> Option<&'static Library> {
-    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+/// Returns the state of the library. None if it cannot be used, of which the user was told.
+pub(crate) fn library() -> Option<&'static ModuleShim> {
+    static LIBRARY: OnceLock<Option<ModuleShim>> = OnceLock::new();
     LIBRARY
         .get_or_init(|| {
-            Library::of_process()
+            ModuleShim::of_process()
                 .inspect_err(|reason| tell(reason))
                 .ok()
         })
@@ -43,7 +43,7 @@ pub(crate) fn tell(text: &str) {
     eprintln!("keymark's PKCS#11 module: {text}");
 }
 
-impl Library {
+impl ModuleShim {
     fn of_process() -> Result<Self, String> {
         let own = library_around(Self::of_process as *const c_void);
         let own = own.map(|(path, _)| path);
@@ -106,7 +106,6 @@ fn stay(own: Option<&Path>) {
     }
 }
 
-/// What the file says, and before it what the environment does.
 fn with_environment(
     settings: Settings,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -132,8 +131,8 @@ fn with_environment(
     })
 }
 
-/// By which path the library with that address was loaded, a symbolic link's own, which the loader keeps; and where it
-/// begins in memory.
+/// Returns the path by which the library with that address was loaded, a symbolic link's own, which the loader keeps;
+/// and where it begins in memory.
 pub(crate) fn library_around(address: *const c_void) -> Option<(PathBuf, usize)> {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),

@@ -21,12 +21,12 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
 use crate::alone::outer_call;
 use crate::clock;
-use crate::library::{Library, library, tell};
+use crate::library::{ModuleShim, library, tell};
 
 thread_local! {
     /// The slot of this thread, and of which process it is: after a fork it is the parent's.
     static SLOT_OF_THREAD: Cell<Option<(u32, Mapping)>> = const { Cell::new(None) };
-    /// What the call under way has waited for others, in nanoseconds.
+    /// Time that the call under way has waited for others, in nanoseconds.
     static WAITED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn note_waiting(nanoseconds: u64) {
 
 /// The one way through which every call goes, counted where that is wanted. A panic ends here: one that
 /// crossed into C would end the program.
-pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static Library) -> CK_RV) -> CK_RV {
+pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static ModuleShim) -> CK_RV) -> CK_RV {
     let guarded = |library| {
         if let Some(outer) = outer_call() {
             tell_of_nesting(outer);
@@ -115,7 +115,6 @@ impl Trace {
         slot.half(counter(what, bucket(took))).fetch_add(1, Relaxed);
     }
 
-    /// This thread's slot.
     fn slot(&self, now: u64) -> Option<Mapping> {
         let process = std::process::id();
         if let Some((of, slot)) = SLOT_OF_THREAD.get()

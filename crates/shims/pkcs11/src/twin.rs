@@ -24,7 +24,7 @@ use crate::interfaces::Callee;
 use crate::library::tell;
 use crate::trace::note_waiting;
 
-/// What a session does with a key, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
+/// Use of a key by a session, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Use {
     Sign,
@@ -52,7 +52,7 @@ pub(crate) struct Twin {
     pace: Pace,
 }
 
-/// Whether the library below keeps up with the device. A single operation is late when other programs have the
+/// Judgment whether the library below keeps up with the device. A single operation is late when other programs have the
 /// processors for a while, as one is that wakes late from its wait: the device's time does not change by that. One that
 /// calculates for longer than the device is late for good, and so is a library that waits for something itself.
 #[derive(Debug, Default)]
@@ -62,7 +62,6 @@ struct Pace {
 }
 
 impl Pace {
-    /// So many may be late before their share counts.
     const FEW: u64 = 4;
 
     fn is_too_slow(&self, is_late: bool, calculates_longer: bool) -> bool {
@@ -73,7 +72,7 @@ impl Pace {
     }
 }
 
-/// What the sessions of this process are about to do. After a fork the child has none, and the lock may be
+/// The work that the sessions of this process are about to do. After a fork the child has none, and the lock may be
 /// one that nobody will release: it gets its own.
 #[derive(Debug, Default)]
 struct Sessions(AtomicPtr<OfProcess>);
@@ -82,7 +81,7 @@ struct Sessions(AtomicPtr<OfProcess>);
 struct OfProcess {
     process: u32,
     uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<ServiceTime>>>,
-    /// What is known of keys: asking takes SoftHSM2 a quarter of a millisecond.
+    /// Keys that were described: asking takes SoftHSM2 a quarter of a millisecond.
     keys: Mutex<HashMap<CK_OBJECT_HANDLE, Key>>,
     gate: Gate,
 }
@@ -136,7 +135,6 @@ impl Twin {
         }
     }
 
-    /// What the module says of itself.
     pub(crate) fn description(&self) -> [u8; twin::DESCRIPTION] {
         twin::description(&self.profile.name)
     }
@@ -217,8 +215,8 @@ impl Twin {
         code
     }
 
-    /// Ends what the session has begun: this is where the device works. What was begun stays: a call with too little room
-    /// is made again, and one without a beginning is the module's to refuse.
+    /// Ends what the session has begun: this is where the device works. What was begun stays: a call with too little
+    /// room is made again, and one without a beginning is the module's to refuse.
     pub(crate) fn end(
         &self,
         session: CK_SESSION_HANDLE,
@@ -235,7 +233,6 @@ impl Twin {
         }
     }
 
-    /// What takes one call for all.
     pub(crate) fn at_once(
         &self,
         callee: &Callee,
@@ -255,16 +252,15 @@ impl Twin {
         let arrival = clock::now();
         let time = Sampler::nth(self.seed, self.device.draw()).draw(service);
         let service_time = clock::nanoseconds(time);
-        let turn = self.device.queue(arrival, service_time);
+        let (start, end) = self.device.reserve(arrival, service_time);
         let calculated = clock::processor();
         let code = real();
         if code != CKR_OK {
-            turn.give_back();
+            self.device.give_back(start, end);
             return code;
         }
         let done = clock::now();
         let calculated = clock::processor().saturating_sub(calculated);
-        let (start, end) = turn.wait();
         let is_late = done > end;
         if self.pace.is_too_slow(is_late, calculated > service_time) {
             // No `Once`: of a process that forks meanwhile, the child would wait for ever.
@@ -284,12 +280,11 @@ impl Twin {
         CKR_OK
     }
 
-    /// Whether the device has that mechanism, as far as private keys go.
+    /// Returns whether the device has that mechanism, as far as private keys go.
     pub(crate) fn has(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
         abilities::range(mechanism, &self.profile).is_some()
     }
 
-    /// What the module says of a mechanism, cut to what the device can do.
     pub(crate) fn limit(
         &self,
         mechanism: CK_MECHANISM_TYPE,

@@ -1,4 +1,4 @@
-//! What the C-ABI libraries and keymark tell each other. Apart from the libraries, because a
+//! Protocols between the C-ABI libraries and keymark. Apart from the libraries, because a
 //! program that linked one of those would call it in place of the real PC/SC.
 
 #![warn(missing_docs)]
@@ -19,12 +19,10 @@ pub mod wire;
 #[error("{0}")]
 pub struct FileError(String);
 
-/// What the system says of a trace.
 fn unread(path: &Path) -> impl Fn(io::Error) -> FileError {
     move |error| FileError(format!("cannot read the trace {}: {error}", path.display()))
 }
 
-/// That a file is none of those.
 fn foreign(path: &Path, expected: &str) -> FileError {
     FileError(format!("{} is not {expected}", path.display()))
 }

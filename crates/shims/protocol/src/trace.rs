@@ -1,6 +1,6 @@
-//! The calls of a program to PC/SC, as the library takes them down: one record of 96 octets a call, a mark and the call in
-//! postcard's form, filled with zeros. Commands and responses leave their header, lengths and status word, never a PIN, a
-//! plaintext or anything else of their data.
+//! The calls of a program to PC/SC, as the library takes them down: one record of 96 octets a call, a mark and the
+//! call in postcard's form, filled with zeros. Commands and responses leave their header, lengths and status word,
+//! never a PIN, a plaintext or anything else of their data.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,9 +15,9 @@ use crate::{FileError, foreign, unread};
 pub const RECORD: usize = 96;
 const MAGIC: [u8; 4] = *b"KMT2";
 
-/// Gives the functions of PC/SC (part 5 of its specification, as pcsc-lite spells them) to a macro: what each is called and
-/// takes, its name in a trace, which argument says whether the card is shared, who answers for the served card and by what
-/// of it, and what the trace keeps.
+/// Gives the functions of PC/SC (part 5 of its specification, as pcsc-lite spells them) to a macro: what each is
+/// called and takes, its name in a trace, which argument says whether the card is shared, who answers for the served
+/// card and by what of it, and what the trace keeps.
 #[rustfmt::skip]
 #[macro_export]
 macro_rules! pcsc_functions {
@@ -63,7 +63,7 @@ macro_rules! calls {
 
 pcsc_functions!(calls);
 
-/// What is kept of a command and its response.
+/// Record of a command and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Apdu {
     /// CLA, INS, P1, P2.
@@ -76,32 +76,32 @@ pub struct Apdu {
     pub status: u16,
 }
 
-/// One call.
+/// Record of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedCall {
-    /// Which function.
+    /// Function that was called.
     pub call: Call,
-    /// When it was called: `CLOCK_MONOTONIC`, in nanoseconds.
+    /// Begin of the call: `CLOCK_MONOTONIC`, in nanoseconds.
     pub begin_ns: u64,
-    /// When it returned.
+    /// End of the call in nanoseconds of `CLOCK_MONOTONIC`.
     pub end_ns: u64,
     /// The card's own work, where the other side said so.
     pub card: Option<Duration>,
     /// Process that called.
     pub process: u32,
-    /// What it returned: 0 for success (`SCARD_S_SUCCESS`).
+    /// Return code: 0 for success (`SCARD_S_SUCCESS`).
     pub result: i64,
-    /// For SCardTransmit.
+    /// Command and response of SCardTransmit.
     pub apdu: Option<Apdu>,
 }
 
 impl TracedCall {
-    /// How long the call took.
+    /// Returns the duration of the call.
     pub const fn duration(&self) -> Duration {
         Duration::from_nanos(self.end_ns.saturating_sub(self.begin_ns))
     }
 
-    /// As it stands in the file.
+    /// Encodes it as it is in the file.
     pub fn encode(&self) -> [u8; RECORD] {
         let mut record = [0; RECORD];
         let (mark, content) = record.split_at_mut(MAGIC.len());
@@ -112,7 +112,7 @@ impl TracedCall {
         record
     }
 
-    /// From the file; `None` for what is no record.
+    /// Decodes a record of the file; `None` for other octets.
     pub fn decode(record: &[u8; RECORD]) -> Option<Self> {
         let content = record.strip_prefix(&MAGIC)?;
         postcard::from_bytes(content).ok()

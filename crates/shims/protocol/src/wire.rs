@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 /// Longer than any APDU with its frame.
 const LONGEST: usize = 70_000;
 
-/// What is asked.
+/// Request to a card's server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Request {
+pub enum CardRequest {
     /// Switch the card off and on; yields its answer to reset.
     PowerOn,
     /// A command APDU; yields the response APDU.
     Transmit(Vec<u8>),
-    /// Whether a card is there; yields its answer to reset.
+    /// Reads the answer to reset, if a card is there.
     Status,
 }
 
-/// What is answered.
+/// Answer of a card's server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Response {
+pub enum CardResponse {
     /// Answer to reset, or response APDU with status word.
     Done {
         /// The card's own time.
@@ -85,19 +85,19 @@ mod tests {
     proptest! {
         #[test]
         fn requests_survive(command in proptest::collection::vec(any::<u8>(), 0..600)) {
-            for request in [Request::PowerOn, Request::Status, Request::Transmit(command)] {
+            for request in [CardRequest::PowerOn, CardRequest::Status, CardRequest::Transmit(command)] {
                 let mut sent = Vec::new();
                 write(&mut sent, &request).unwrap();
                 let mut sent = sent.as_slice();
                 prop_assert_eq!(read(&mut sent).unwrap(), Some(request));
-                prop_assert_eq!(read::<Request>(&mut sent).unwrap(), None);
+                prop_assert_eq!(read::<CardRequest>(&mut sent).unwrap(), None);
             }
         }
 
         #[test]
         fn responses_survive(bytes in proptest::collection::vec(any::<u8>(), 0..600), work in any::<u32>()) {
             let work = Duration::from_nanos(work.into());
-            for response in [Response::Done { work, bytes }, Response::Removed, Response::Reset, Response::Mute] {
+            for response in [CardResponse::Done { work, bytes }, CardResponse::Removed, CardResponse::Reset, CardResponse::Mute] {
                 let mut sent = Vec::new();
                 write(&mut sent, &response).unwrap();
                 prop_assert_eq!(read(&mut sent.as_slice()).unwrap(), Some(response));
@@ -106,14 +106,14 @@ mod tests {
 
         #[test]
         fn garbage_is_refused_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
-            let _ = read::<Request>(&mut bytes.as_slice());
-            let _ = read::<Response>(&mut bytes.as_slice());
+            let _ = read::<CardRequest>(&mut bytes.as_slice());
+            let _ = read::<CardResponse>(&mut bytes.as_slice());
         }
     }
 
     #[test]
     fn a_frame_that_claims_to_be_huge_is_refused() {
-        let error = read::<Request>(&mut [0xFF; 8].as_slice()).unwrap_err();
+        let error = read::<CardRequest>(&mut [0xFF; 8].as_slice()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 }

@@ -90,8 +90,8 @@ fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
     Ok((inputs, Arc::new(verifier)))
 }
 
-/// What is to be decrypted is encrypted here, as gpg encrypts a session key: the private half of a key
-/// on a real card is not to be had, and no key should be asked otherwise than such a one.
+/// Makes ciphertexts here, as gpg encrypts a session key: the private half of a key on a real card is not available,
+/// and every key should be asked in the same way.
 fn decryption(algorithm: Algorithm, public: &PublicKey) -> Result<Asked, Error> {
     let (mut inputs, mut expected) = (Vec::new(), Vec::new());
     for _ in 0..INPUTS {
@@ -116,10 +116,10 @@ fn decryption(algorithm: Algorithm, public: &PublicKey) -> Result<Asked, Error> 
     Ok((inputs, Arc::new(verifier)))
 }
 
-/// One worker's connection.
+/// Connection of one worker.
 struct Asking {
     connection: Assuan,
-    /// What the card wants to know for this operation.
+    /// PIN for this operation.
     pin: Option<Pin>,
     select: String,
     task: Task,

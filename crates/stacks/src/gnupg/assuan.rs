@@ -17,7 +17,7 @@ use super::status::advice;
 use crate::programs::{PATIENCE, broken, connect, limit};
 
 const AGENT: &str = "gpg-agent";
-/// How long an agent that listens may take to say so: it has nothing to do for it.
+/// Longest wait for the greeting of an agent that listens.
 const GREETING: Duration = Duration::from_secs(10);
 /// Longest line of the protocol, without its line feed ("Server responses").
 const LINE: usize = 1000;
@@ -30,19 +30,19 @@ const MOST: usize = 64 << 20;
 #[derive(Debug)]
 pub struct Assuan {
     stream: BufReader<UnixStream>,
-    /// How long an answer is waited for, whatever is said before it.
+    /// Longest wait for an answer, whatever is said before it.
     patience: Duration,
     /// The last line, without its end.
     line: Vec<u8>,
     /// Status lines of the last command, if they are kept.
     statuses: Vec<String>,
     keep_statuses: bool,
-    /// What to do when the agent cannot use a key.
+    /// Advice when the agent cannot use a key.
     key_advice: &'static str,
 }
 
-/// What the server said with one line.
-enum Response {
+/// Line of a server's answer.
+enum AssuanResponse {
     Ok,
     Err(String),
     /// Data, appended to the caller's.
@@ -58,7 +58,7 @@ impl Assuan {
         Self::patient(socket, PATIENCE)
     }
 
-    /// The same; each answer is waited for that long.
+    /// Connects with another limit for each answer.
     pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let mut connection = Self {
             stream: BufReader::new(connect(AGENT, socket, patience.min(GREETING))?),
@@ -144,7 +144,7 @@ impl Assuan {
         sent.map_err(|error| self.broken(command, &error))
     }
 
-    /// What comes late would be taken for the answer to the next command: there is none.
+    /// Shuts the connection down: a late answer would be taken for that to the next command.
     fn broken(&self, command: &str, error: &io::Error) -> Error {
         let _ = self.stream.get_ref().shutdown(Shutdown::Both);
         broken(AGENT, command, error)
@@ -161,16 +161,16 @@ impl Assuan {
         let mut refusal = None;
         loop {
             match self.response(command, data)? {
-                Response::Ok => break,
+                AssuanResponse::Ok => break,
                 // What follows an inquiry that was cancelled belongs to it.
-                Response::Err(_) if refusal.is_some() => break,
-                Response::Err(reason) => {
+                AssuanResponse::Err(_) if refusal.is_some() => break,
+                AssuanResponse::Err(reason) => {
                     let advice = advice(&reason, self.advice(command).to_owned());
                     refusal = Some(Error::call(command, reason, advice));
                     break;
                 }
                 // Who asks again was not content with the answer: a PIN is not sent a second time.
-                Response::Inquire(keyword) => match reply.take() {
+                AssuanResponse::Inquire(keyword) => match reply.take() {
                     Some(reply) => self.send(command, reply)?,
                     None => {
                         self.send(command, b"CAN\n")?;
@@ -180,7 +180,7 @@ impl Assuan {
                         refusal.get_or_insert_with(|| Error::call(command, reason, advice));
                     }
                 },
-                Response::Data | Response::Other => {}
+                AssuanResponse::Data | AssuanResponse::Other => {}
             }
             // Whoever talks without an answer does not give one.
             if data.len() > MOST || clock.now() > limit {
@@ -197,26 +197,26 @@ impl Assuan {
         }
     }
 
-    fn response(&mut self, command: &str, data: &mut Vec<u8>) -> Result<Response, Error> {
+    fn response(&mut self, command: &str, data: &mut Vec<u8>) -> Result<AssuanResponse, Error> {
         let read = self.read_line();
         read.map_err(|error| self.broken(command, &error))?;
         let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
         Ok(match self.line.as_slice() {
-            b"OK" => Response::Ok,
-            [b'O', b'K', b' ', ..] => Response::Ok,
-            [b'E', b'R', b'R', b' ', reason @ ..] => Response::Err(text(reason)),
+            b"OK" => AssuanResponse::Ok,
+            [b'O', b'K', b' ', ..] => AssuanResponse::Ok,
+            [b'E', b'R', b'R', b' ', reason @ ..] => AssuanResponse::Err(text(reason)),
             [b'D', b' ', escaped @ ..] => {
                 data.extend(percent_decode(escaped));
-                Response::Data
+                AssuanResponse::Data
             }
             [b'I', b'N', b'Q', b'U', b'I', b'R', b'E', b' ', keyword @ ..] => {
-                Response::Inquire(text(keyword))
+                AssuanResponse::Inquire(text(keyword))
             }
             [b'S', b' ', status @ ..] if self.keep_statuses => {
                 self.statuses.push(text(status));
-                Response::Other
+                AssuanResponse::Other
             }
-            _ => Response::Other,
+            _ => AssuanResponse::Other,
         })
     }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::{Algorithm, Capability, During as _, Error, Operation};
+use keymark_stores::access::Access;
 use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigningPin, Slot};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::places::library::OwnLibrary;
 use keymark_stores::store::{KeyStore, unsupported};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
 
@@ -60,7 +61,7 @@ pub(super) fn made_home(
     gnupg: &Gnupg,
     path: PathBuf,
     plain: &KeyHome,
-    reader: Reader,
+    reader: CardReader,
     card: &dyn CardAccess,
 ) -> Result<KeyHome, Error> {
     let server = CardServer::start(reader, &path.join("card"))
@@ -189,9 +190,7 @@ impl Home {
 
     /// Has the agent take note of the keys on its card.
     pub fn learn_keys(&self) -> Result<(), Error> {
-        self.connect()?.command("LEARN --force")?;
-        // One that waits for a card does not see that its agent has ended.
-        self.record_process("SCD GETINFO pid")
+        self.connect()?.command("LEARN --force").map(drop)
     }
 }
 
@@ -247,21 +246,21 @@ fn answered(connection: &mut Assuan, command: &str) -> Result<Vec<u8>, Error> {
 /// The home; everything is gone when it is dropped.
 #[derive(Debug)]
 pub enum TracedCard {
-    /// With a card made for it, and a test key.
+    /// Made card with a test key.
     Made {
         home: Arc<KeyHome>,
-        /// What its directory is in.
+        /// Parent of its directory.
         _homes: GnupgHomes,
     },
-    /// With the owner's card and public keys.
+    /// Owner's card with its public keys.
     Inserted {
         home: Home,
-        /// What its directory is in.
+        /// Parent of its directory.
         _dir: PrivateDir,
     },
 }
 
-/// Who gives a card in a reader its owner's PIN.
+/// Entry of the PIN of a card in a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinEntry {
     /// GnuPG's pinentry, when a program first needs it.
@@ -288,8 +287,9 @@ impl TracedCard {
         };
         let capability = of_algorithm.or_else(|| offered.clone().next());
         let capability = capability.ok_or_else(no_card)?;
-        let access = store.access(&store.key(capability)?)?;
-        let (card, _) = access.card.ok_or_else(no_card)?;
+        let Access::Card(card, _) = store.access(&store.key(capability)?)? else {
+            return Err(no_card());
+        };
         match card.place() {
             CardPlace::Virtual { .. } if of_algorithm.is_none() => {
                 let wanted = Capability::new(algorithm, Operation::Decrypt);

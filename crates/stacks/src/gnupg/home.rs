@@ -3,12 +3,12 @@
 //! All layers and devices have the same keys: the store gives the test key, it is written as gpg-agent keeps keys,
 //! under the keygrip that GnuPG's own tool computes, and gpg makes the OpenPGP key around it (`Key-Grip`).
 //!
-//! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
-//! however it ends, so does `cat`, and the agent follows within about a second.
+//! The agent and its scdaemon are in the group of a watchdog, which ends them when keymark ends, however it ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use keymark_bench::{During as _, Error};
 use zeroize::Zeroizing;
@@ -17,11 +17,15 @@ use super::assuan::Assuan;
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::{CardLink, Scdaemon};
 use super::{Gnupg, status};
-use crate::programs::{Daemon, START, check_socket, write_private};
-use crate::{private_dir, program};
+use crate::program;
+use crate::programs::{START, check_socket, create, write_private};
+use keymark_stores::places::watchdog::Watchdog;
 
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
+
+/// Patience with an agent that was told to end.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// The line of gpg-agent.conf without which several workers at once fail: the agent's secure memory has 32 KiB, or 64 KiB with
 /// `--enable-large-secmem` (configure.ac of 2.2.40), as Debian builds it.
@@ -48,7 +52,7 @@ pub struct Home {
     path: PathBuf,
     socket: PathBuf,
     scdaemon: Scdaemon,
-    _agent: Daemon,
+    agent: Watchdog,
 }
 
 impl Home {
@@ -57,7 +61,7 @@ impl Home {
         Self::start(gnupg, path, Scdaemon::none())
     }
 
-    /// One with the same keys, of an empty directory.
+    /// Returns a home with the same keys in an empty directory.
     pub fn copy(&self, to: PathBuf) -> Result<Self, Error> {
         let call = format!("copying keys to {}", to.display());
         let secret = to.join("private-keys-v1.d");
@@ -70,12 +74,12 @@ impl Home {
         Self::new(&self.gnupg, to)
     }
 
-    /// The same, with a scdaemon that talks to one card.
+    /// Starts a home whose scdaemon talks to one card.
     pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
         Self::start(gnupg, path, Scdaemon::with_card(card)?)
     }
 
-    /// The same, with that daemon.
+    /// Starts a home with that daemon.
     pub(super) fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
         check_socket(&path.join(LONGEST_SOCKET))?;
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
@@ -89,13 +93,12 @@ impl Home {
         }
         let mut home = Self {
             gnupg: gnupg.clone(),
-            _agent: Self::start_agent(gnupg, &path, &scdaemon)?,
+            agent: Self::start_agent(gnupg, &path, &scdaemon)?,
             path,
             socket: PathBuf::new(),
             scdaemon,
         };
         home.socket = home.listed_path("agent-socket")?;
-        home.record_process("GETINFO pid")?;
         Ok(home)
     }
 
@@ -113,27 +116,33 @@ impl Home {
         Ok(connection)
     }
 
-    /// The agent lives as long as the `cat` it runs, and that as long as our end of its input. It runs it once its
-    /// sockets are open.
-    fn start_agent(gnupg: &Gnupg, path: &Path, scdaemon: &Scdaemon) -> Result<Daemon, Error> {
+    /// Starts the agent, which has its sockets when its starter has ended. Undetached, it stays in the watchdog's group.
+    fn start_agent(gnupg: &Gnupg, path: &Path, scdaemon: &Scdaemon) -> Result<Watchdog, Error> {
+        const CALL: &str = "gpg-agent --daemon";
+        let said = path.join("gpg-agent.said");
         let mut command = gnupg.command("gpg-agent");
         command
             .arg("--homedir")
             .arg(path)
-            .args(["--daemon", "cat"])
-            .envs(scdaemon.environment.iter().cloned());
-        let said = path.join("gpg-agent.said");
-        let (agent, _) = Daemon::start(command, "gpg-agent --daemon", &said, status::complaint)?;
-        private_dir::record(path, agent.id())?;
-        Ok(agent)
+            .args(["--daemon", "--no-detach"])
+            .envs(scdaemon.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(create(&said)?);
+        let watchdog = Watchdog::start(path)?;
+        let mut starter = watchdog.spawn(&mut command).during(CALL)?;
+        let reason = match program::ended_within(&mut starter, START) {
+            Some(status) if status.success() => return Ok(watchdog),
+            Some(status) => format!(
+                "{status}: {}",
+                status::complaint(&program::complaints(&said))
+            ),
+            None => format!("it did not start within {START:?}"),
+        };
+        Err(Error::call(CALL, reason, ""))
     }
 
-    /// Takes down the process that answers the command with its number.
-    pub(super) fn record_process(&self, command: &str) -> Result<(), Error> {
-        private_dir::record(&self.path, self.connect()?.process(command)?)
-    }
-
-    /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
+    /// Returns a path of this home by GnuPG's name: sockets may be elsewhere, under `/run/user`.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
         let mut command = self.program("gpgconf", &["--list-dirs", what]);
         let asked = program::run(&mut command, program::QUESTION);
@@ -177,12 +186,12 @@ impl Home {
         }
     }
 
-    /// Where its agent listens for ssh.
+    /// Returns the agent's socket for ssh.
     pub fn ssh_socket(&self) -> Result<PathBuf, Error> {
         self.asked("GETINFO ssh_socket_name")
     }
 
-    /// Where its scdaemon listens.
+    /// Returns the scdaemon's socket.
     pub fn scdaemon_socket(&self) -> Result<PathBuf, Error> {
         self.asked("SCD GETINFO socket_name")
     }
@@ -225,17 +234,17 @@ impl Home {
         Ok(listed_keys(&String::from_utf8_lossy(&listing)))
     }
 
-    /// How its scdaemon reaches a card, if it does.
+    /// Returns the link of its scdaemon to a card, if it has one.
     pub const fn card(&self) -> Option<&CardLink> {
         self.scdaemon.card.as_ref()
     }
 
-    /// What to do when a key cannot be used.
+    /// Returns the advice for a key that cannot be used.
     pub const fn key_advice(&self) -> &'static str {
         self.scdaemon.key_advice
     }
 
-    /// What to do when gpg fails with a key: the administrator's settings come first, where there are any.
+    /// Returns the advice when gpg fails with a key: the administrator's settings come first, where there are any.
     pub(super) fn advice(&self) -> String {
         let settings = self.gnupg.advice();
         match settings.is_empty() {
@@ -272,8 +281,9 @@ impl Drop for Home {
             if self.card().is_some() && connection.command("GETINFO scd_running").is_ok() {
                 let _ = connection.command("SCD KILLSCD");
             }
-            // Where it does not listen, it ends with its directory.
-            let _ = connection.command("KILLAGENT");
+            if connection.command("KILLAGENT").is_ok() {
+                self.agent.await_end(ENDING);
+            }
         }
     }
 }
@@ -291,20 +301,4 @@ pub(super) fn copy_public_keys(from: &Home, to: &Path) -> Result<(), Error> {
 /// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
 pub(super) fn unescaped(path: &str) -> String {
     path.replace("%3a", ":").replace("%25", "%")
-}
-
-#[cfg(test)]
-mod tests {
-    use keymark_testkit::assert_says;
-
-    use super::*;
-
-    #[test]
-    fn a_path_too_long_for_a_socket_is_refused_at_once() {
-        let gnupg = Gnupg::find(None).unwrap();
-        let error =
-            Home::new(&gnupg, PathBuf::from(format!("/tmp/{}", "x".repeat(90)))).unwrap_err();
-        let text = error.to_string();
-        assert_says(&text, ["107", "TMPDIR"]);
-    }
 }

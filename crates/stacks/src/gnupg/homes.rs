@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::{Algorithm, Case, DeviceName, Error, Family};
-use keymark_stores::access::{Certificate, ModuleAccess};
+use keymark_stores::access::{Access, Certificate, ModuleAccess};
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 
@@ -22,9 +22,9 @@ pub struct GnupgHomes {
     pub(super) gnupg: Gnupg,
     passphrase: Passphrase,
     file_homes: SharedByName<(Algorithm, Protection), KeyHome>,
-    /// Of a card in a reader one, of others one an algorithm.
+    /// Homes by device, and by algorithm unless the card is in a reader.
     card_homes: SharedByName<(DeviceName, Option<Algorithm>), KeyHome>,
-    /// By the key's module and URI: a token may have a key of its own for each operation.
+    /// Homes by the key's module and URI: a token may have a key of its own for each operation.
     token_homes: SharedByName<(PathBuf, String), KeyHome>,
     refused: RefusedPins,
     /// Removed last: agents and cards are used through sockets in it.
@@ -53,17 +53,14 @@ impl GnupgHomes {
             return self.file_home(store, case.algorithm, Protection::of(case)?);
         }
         let capability = case.capability();
-        let access = store.access(&store.key(capability)?)?;
-        if access.file.is_some() {
-            return self.file_home(store, case.algorithm, Protection::of(case)?);
-        }
-        if let Some((card, slot)) = access.card {
-            card.check_touch(slot)?;
-            return self.card_home(&case.device, case.algorithm, store, card);
-        }
-        match access.module {
-            Some(module) => self.token_home(case, store, &*module),
-            None => Err(unsupported("GnuPG", capability)),
+        match store.access(&store.key(capability)?)? {
+            Access::KeyFile(_) => self.file_home(store, case.algorithm, Protection::of(case)?),
+            Access::Card(card, slot) => {
+                card.check_touch(slot)?;
+                self.card_home(&case.device, case.algorithm, store, card)
+            }
+            Access::Module(module) => self.token_home(case, store, &*module),
+            Access::Locator(_) => Err(unsupported("GnuPG", capability)),
         }
     }
 
@@ -139,7 +136,7 @@ impl GnupgHomes {
         })
     }
 
-    /// One for the next home.
+    /// Makes a directory for the next home.
     pub(super) fn directory(&self) -> Result<PathBuf, Error> {
         self.dir.numbered('g')
     }

@@ -27,11 +27,11 @@ pub struct KeyHome {
     pub home: Home,
     pub(super) keys: Vec<ListedKey>,
     pub(super) meter: Option<Arc<Meter>>,
-    /// For each signature anew, if the card wants that.
+    /// PIN for each signature, if the card wants that.
     pub(super) signing_pin: Option<SigningPin>,
     /// A card in a reader; it may want its owner's finger.
     pub(super) inserted: Option<Arc<dyn CardAccess>>,
-    /// Of a card in this process, which is served to scdaemon for as long as the home lives.
+    /// Server of a card in this process, which lives as long as the home.
     pub(super) _server: Option<CardServer>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct SigningPin {
 }
 
 impl KeyHome {
-    /// One with those keys.
+    /// Makes a home with those keys.
     pub(super) fn new(home: Home, keys: Vec<ListedKey>) -> Result<Self, Error> {
         Ok(Self {
             meter: Meter::of(&home)?.map(Arc::new),
@@ -56,7 +56,7 @@ impl KeyHome {
         })
     }
 
-    /// What measures the parts of a case's operations: where there is a card, and one worker.
+    /// Returns the meter for the parts of a case's operations, if there is a card and one worker.
     pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
         self.meter.clone().filter(|_| case.concurrency() == 1)
     }
@@ -72,8 +72,8 @@ impl KeyHome {
         }
     }
 
-    /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
-    /// would cost a try before the first refusal is known.
+    /// Checks that the card admits several workers: if it needs its PIN each time, each of them would cost a try
+    /// before the first refusal is known.
     pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {
         if case.concurrency() == 1 || self.pin_for(case.operation)?.is_none() {
             return Ok(());
@@ -174,7 +174,7 @@ impl KeyHome {
 pub struct Meter {
     agent: ClockId,
     scdaemon: ClockId,
-    /// Whether the calls tell how much of them was the card's own work: of a real reader nobody knows.
+    /// True if the calls tell how much of them was the card's own work: of a real reader nobody knows.
     knows_card_time: bool,
     state: Mutex<State>,
 }
@@ -210,7 +210,7 @@ impl Meter {
         }))
     }
 
-    /// Before an operation.
+    /// Starts the clocks before an operation.
     pub fn begin(&self) {
         let mut state = self.state.lock();
         // What came before belongs to nobody.
@@ -219,7 +219,7 @@ impl Meter {
         state.scdaemon = read(self.scdaemon);
     }
 
-    /// After it: `gpg` is the processor time of its process, if there was one.
+    /// Adds the parts of an operation: `gpg` is the processor time of its process, if there was one.
     pub fn end(&self, latency: Duration, gpg: Option<CpuTime>, into: &mut PartSums) {
         let mut state = self.state.lock();
         let Ok(calls) = state.trace.read() else {

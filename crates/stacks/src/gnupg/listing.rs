@@ -3,10 +3,10 @@
 
 use keymark_bench::{Error, Operation};
 
-/// One key or subkey of a colons listing.
+/// Key or subkey of a colons listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedKey {
-    /// Whether others hang on it.
+    /// True for a primary key.
     pub is_primary: bool,
     /// OpenPGP number of the algorithm.
     pub algorithm: u8,
@@ -14,7 +14,7 @@ pub struct ListedKey {
     pub capabilities: String,
     pub fingerprint: String,
     pub keygrip: String,
-    /// In seconds since 1970.
+    /// Creation time in seconds since 1970.
     pub created: u64,
     /// Why gpg uses it for nothing, if it does.
     pub flaw: Option<Flaw>,
@@ -62,12 +62,12 @@ impl ListedKey {
         }
     }
 
-    /// How gpg is told to use this very key and no other of its OpenPGP key (gpg(1), "By fingerprint").
+    /// Returns the argument that selects exactly this key (gpg(1), "By fingerprint").
     pub fn exactly(&self) -> String {
         format!("{}!", self.fingerprint)
     }
 
-    /// Whether gpg uses it for the operation.
+    /// Checks that gpg uses the key for the operation.
     pub fn check(&self, operation: Operation) -> Result<(), Error> {
         let reason = match self.flaw {
             Some(flaw) => flaw.to_string(),

@@ -39,7 +39,7 @@ pub struct Gnupg {
     pub version: String,
     /// Version of libgcrypt, which does the arithmetic.
     pub libgcrypt: Option<String>,
-    /// What it can make keys of.
+    /// Algorithms of which it can make keys.
     pub algorithms: BTreeSet<Algorithm>,
     /// The administrator's configuration files, with the names of the options that they set.
     settings: BTreeMap<PathBuf, String>,
@@ -73,9 +73,10 @@ impl Gnupg {
             "gpg-agent.conf".to_owned(),
             home::EXPANDING_MEMORY.to_owned(),
         );
-        let settings = self.settings.iter();
-        let settings =
-            settings.map(|(file, options)| (file.display().to_string(), options.clone()));
+        let settings = self
+            .settings
+            .iter()
+            .map(|(file, options)| (file.display().to_string(), options.clone()));
         libgcrypt.chain([gnupg, agent]).chain(settings).collect()
     }
 
@@ -136,7 +137,7 @@ impl Gnupg {
         program::command(&path.unwrap_or_else(absent))
     }
 
-    /// The same, in the home of its owner.
+    /// Returns a command in the home of its owner.
     fn command_in_owners_home(&self, program: &str) -> Command {
         let mut command = self.command(program);
         if let Some(home) = std::env::var_os("GNUPGHOME") {
@@ -145,7 +146,7 @@ impl Gnupg {
         command
     }
 
-    /// Where the agent of the owner's `GNUPGHOME` listens.
+    /// Returns the socket of the agent of the owner's `GNUPGHOME`.
     pub(crate) fn owners_socket(&self) -> Option<PathBuf> {
         let mut command = self.command_in_owners_home("gpgconf");
         let command = command.args(["--list-dirs", "agent-socket"]);
@@ -154,7 +155,7 @@ impl Gnupg {
         Some(PathBuf::from(home::unescaped(listed.trim())))
     }
 
-    /// One of GnuPG's programs that are not for the command line.
+    /// Returns a command for one of GnuPG's internal programs.
     pub fn libexec(&self, program: &str) -> Result<Command, Error> {
         let directory = self.ask("gpgconf", &["--list-dirs", "libexecdir"])?;
         let directory = home::unescaped(directory.trim());

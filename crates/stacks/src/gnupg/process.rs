@@ -31,7 +31,7 @@ pub struct GnupgStack {
     store: Arc<dyn KeyStore>,
 }
 
-/// What GnuPG is asked.
+/// Task of GnuPG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Sign,
@@ -39,12 +39,12 @@ pub(super) enum Task {
 }
 
 impl Task {
-    /// That of a case, asked of a program.
+    /// Returns the task of a case.
     pub(super) fn of(case: &Case, program: &str) -> Result<Self, Error> {
         Self::known(case.operation).ok_or_else(|| unsupported(program, case.capability()))
     }
 
-    /// That of an operation: a key authenticates for ssh only.
+    /// Returns the task of an operation: a key authenticates for ssh only.
     pub(super) const fn known(operation: Operation) -> Option<Self> {
         match operation {
             Operation::Sign => Some(Self::Sign),
@@ -53,7 +53,7 @@ impl Task {
         }
     }
 
-    /// What follows gpg's common options; the file comes last.
+    /// Returns the arguments after gpg's common options; the file comes last.
     fn arguments(self, signer: &str) -> Vec<String> {
         let words: &[&str] = match self {
             Self::Sign => &["--local-user", signer, "--output", "-", "--sign"],
@@ -120,14 +120,14 @@ impl Stack for GnupgStack {
     }
 }
 
-/// One worker's gpg processes.
+/// Processes of gpg of one worker.
 struct GpgProcess {
     home: Arc<KeyHome>,
     task: Task,
     operation: Operation,
     arguments: Vec<String>,
     process: OperationProcess,
-    /// What the card wants to know for this operation.
+    /// PIN for this operation.
     pin: Option<Pin>,
 }
 
@@ -193,7 +193,7 @@ const MESSAGES: usize = 4;
 /// A message and, for decryption, its encrypted form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// What is signed, or comes out of the decryption.
+    /// Signed or decrypted text.
     pub plaintext: Vec<u8>,
     /// The file that gpg is given.
     pub file: PathBuf,

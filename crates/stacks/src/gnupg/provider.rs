@@ -1,4 +1,4 @@
-//! What GnuPG offers on a device, what its stacks distinguish, and how they lie on one another.
+//! GnuPG's offers on a device, its parameters and its layers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::{
-    Bottleneck, Case, Dimension, End, Error, Family, Layers, OwnLibrary, Parameters, Point, Scope,
-    StackName, Standing, Step, StoreKind, Words, Worker,
+    Bottleneck, Case, Dimension, End, Error, Family, LayerStep, Layers, OwnLibrary, Parameters,
+    Point, Scope, StackName, Standing, StoreKind, Words, Worker,
 };
 use keymark_stores::access::{AccessKind, Library};
 use keymark_stores::device::{Device, Run};
@@ -34,7 +34,7 @@ pub const FAMILY: StackFamily = StackFamily {
 
 /// The longest path that a socket has in a private directory.
 const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
-/// The same where gnupg-pkcs11-scd has one, too.
+/// Longest path where gnupg-pkcs11-scd has a socket.
 const LONGEST_OF_TOKENS: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
 
 #[derive(Debug)]
@@ -162,10 +162,10 @@ pub const PROTECTION: Dimension = Dimension {
 };
 
 words! {
-    /// How GnuPG keeps the key at rest.
+    /// Protection of the key at rest.
     #[derive(Default)]
     pub enum Protection("protection") {
-        /// In the clear.
+        /// Unprotected.
         #[default]
         None = "none",
         /// Behind a passphrase that the agent has cached; S2K and decryption of the key remain.
@@ -174,7 +174,7 @@ words! {
 }
 
 impl Protection {
-    /// That of a case.
+    /// Returns the protection of a case.
     ///
     /// # Errors
     /// When it is none of GnuPG's.
@@ -209,7 +209,7 @@ pub(super) fn layers() -> Layers {
     let unprotected = kept(StackName::AGENT, Protection::Cached);
     let gnupg = kept(StackName::GNUPG, Protection::None);
     let raw = raw::by_library(Library::Libgcrypt);
-    let step = |heading, upper: &Point, lower: &Point| Step {
+    let step = |heading, upper: &Point, lower: &Point| LayerStep {
         heading,
         upper: upper.clone(),
         lower: lower.clone(),

@@ -1,5 +1,5 @@
-//! What a home's agent asks for keys that it does not have in files: GnuPG's scdaemon, which reaches a card through
-//! keymark's own PC/SC library, or a program in its place that reaches a token.
+//! Daemon for keys that are not in files: GnuPG's scdaemon, which reaches a card through keymark's own PC/SC library,
+//! or a program in its place that reaches a token.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,16 +14,16 @@ pub(super) struct Scdaemon {
     pub(super) agent_options: String,
     /// Its own configuration: the file's name and the text.
     pub(super) configuration: Option<(&'static str, String)>,
-    /// What it is to find in its environment besides the agent's own.
+    /// Environment variables besides the agent's own.
     pub(super) environment: Vec<(OsString, OsString)>,
-    /// What to do when a key cannot be used.
+    /// Advice when a key cannot be used.
     pub(super) key_advice: &'static str,
-    /// How it reaches a card, if it does.
+    /// Link to a card, if it has one.
     pub(super) card: Option<CardLink>,
 }
 
 impl Scdaemon {
-    /// None: the keys are in files.
+    /// Returns no daemon: the keys are in files.
     pub(super) fn none() -> Self {
         Self {
             agent_options: "disable-scdaemon\n".to_owned(),
@@ -80,8 +80,8 @@ pub enum ScdaemonReader {
 }
 
 impl ScdaemonReader {
-    /// Whether a line of scdaemon.conf can name it: names of readers come from outside, and one with a line
-    /// feed would set options.
+    /// Checks that a line of scdaemon.conf can name it: names of readers come from outside, and one with a line feed
+    /// would set options.
     pub fn check(&self) -> Result<(), Error> {
         let Self::Pcscd { name, .. } = self else {
             return Ok(());
@@ -97,19 +97,19 @@ impl ScdaemonReader {
     }
 }
 
-/// How scdaemon reaches its card.
+/// Link of scdaemon to its card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardLink {
     /// The library, `libkeymark_pcsc.so`.
     pub driver: PathBuf,
-    /// Where the card is.
+    /// Reader of the card.
     pub reader: ScdaemonReader,
     /// The file that takes down the PC/SC calls, if they are to be.
     pub trace: Option<PathBuf>,
 }
 
-/// Whether it can be the rest of a line of GnuPG's options as it is: what stands around a value is cut, quotes are taken
-/// away.
+/// Returns true if it can be the rest of a line of GnuPG's options as it is: what stands around a value is cut, quotes
+/// are taken away.
 pub(super) fn is_plain_value(text: &str) -> bool {
     text.trim() == text && !text.starts_with('"') && !text.contains(char::is_control)
 }

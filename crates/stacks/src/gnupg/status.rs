@@ -1,4 +1,4 @@
-//! What gpg tells machines: status lines (doc/DETAILS, "Format of the --status-fd output").
+//! Status lines of gpg (doc/DETAILS, "Format of the --status-fd output").
 
 use keymark_bench::outside::visible::shortened;
 
@@ -10,7 +10,7 @@ pub fn status_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Whether a status line with that keyword is there.
+/// Returns true if a status line with that keyword is there.
 pub fn has(text: &str, keyword: &str) -> bool {
     status_lines(text).any(|(known, _)| known == keyword)
 }
@@ -18,7 +18,7 @@ pub fn has(text: &str, keyword: &str) -> bool {
 /// Characters of a complaint.
 const LONGEST: usize = 400;
 
-/// What went wrong, for a message: error lines of the status, else the last words of the program.
+/// Returns the reason of a failure for a message: error lines of the status, else the last words of the program.
 pub fn complaint(text: &str) -> String {
     const ERRORS: [&str; 6] = [
         "ERROR",
@@ -90,18 +90,6 @@ mod tests {
             advice("67108875 Bad passphrase <GPG Agent>", of_key()),
             of_key()
         );
-    }
-
-    #[test]
-    fn status_lines_stand_among_others() {
-        let text = "gpg: words\n[GNUPG:] SESSION_KEY 9:00FF\n[GNUPG:] DECRYPTION_OKAY\n";
-        assert!(has(text, "DECRYPTION_OKAY") && !has(text, "GOODSIG"));
-        assert_eq!(status_lines(text).next().unwrap().1, "9:00FF");
-        assert_eq!(
-            complaint("[GNUPG:] ERROR key_generate 1\ngpg: agent_genkey failed\n"),
-            "ERROR key_generate 1 (gpg: agent_genkey failed)"
-        );
-        assert_eq!(complaint(""), "no reason given");
     }
 
     #[test]

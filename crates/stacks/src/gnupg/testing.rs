@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
+use keymark_stores::access::Access;
 use keymark_stores::card::CardPlace;
 use keymark_stores::store::KeyStore;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::user::Pin;
 
 use super::homes::GnupgHomes;
@@ -17,7 +18,7 @@ use super::{Protection, card_home};
 /// A card with keys, in a reader of this process.
 #[allow(missing_debug_implementations, reason = "it holds a PIN")]
 pub struct LoadedCard {
-    pub reader: Reader,
+    pub reader: CardReader,
     /// The card's user PIN.
     pub pin: Pin,
     /// The home with the same keys in files.
@@ -37,12 +38,13 @@ impl GnupgHomes {
             Error::call("making a card", reason, "")
         };
         let capabilities = cards.capabilities()?;
-        let mut offered = capabilities.into_iter();
-        let capability = offered
+        let capability = capabilities
+            .into_iter()
             .find(|capability| capability.algorithm == algorithm)
             .ok_or_else(lacking)?;
-        let access = cards.access(&cards.key(capability)?)?;
-        let (card, _) = access.card.ok_or_else(lacking)?;
+        let Access::Card(card, _) = cards.access(&cards.key(capability)?)? else {
+            return Err(lacking());
+        };
         let CardPlace::Virtual { reader, test_keys } = card.place() else {
             return Err(lacking());
         };

@@ -40,7 +40,7 @@ pub(super) fn version() -> Option<(String, String)> {
     Some((NAME.to_owned(), version.to_string()))
 }
 
-/// Whether it takes keys of the family: its S-expressions (0.10, `keyutil.c`) are of RSA only.
+/// Returns true if it takes keys of the family: its S-expressions (0.10, `keyutil.c`) are of RSA only.
 pub(super) const fn takes(family: Family) -> bool {
     matches!(family, Family::Rsa(_))
 }

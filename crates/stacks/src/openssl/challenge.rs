@@ -11,7 +11,7 @@ use keymark_stores::store::unsupported;
 
 use crate::programs::write_private;
 
-/// What `pkeyutl` is asked.
+/// Task of `pkeyutl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     /// Signs a digest, which is told along with RSA.
@@ -25,12 +25,12 @@ pub(super) enum Task {
 }
 
 impl Task {
-    /// That of a key; refused where the program has none.
+    /// Returns the task of a capability; refused where the program has none.
     pub(super) fn of(capability: Capability) -> Result<Self, Error> {
         Self::known(capability).ok_or_else(|| unsupported("openssl pkeyutl", capability))
     }
 
-    /// The same, where it has one.
+    /// Returns the task of a capability, where it has one.
     pub(super) fn known(capability: Capability) -> Option<Self> {
         let digest = digest(capability.algorithm);
         let (signs, decrypts) = match capability.algorithm.family() {
@@ -61,7 +61,7 @@ impl Task {
         }
     }
 
-    /// What follows the key; the file that is read comes behind it.
+    /// Returns the arguments after the key; the file that is read comes behind them.
     pub(super) fn arguments(self) -> Vec<&'static str> {
         match self {
             Self::SignDigest(Some(digest)) => vec!["-sign", "-pkeyopt", digest, "-in"],

@@ -1,5 +1,5 @@
-//! Where `openssl` finds a key: a private directory with its configuration and the key's file, and the PIN in memory. And what
-//! the program says when it fails.
+//! Key for `openssl`: a private directory with its configuration and the key's file, the PIN in memory, and the
+//! program's messages of failure.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,26 +13,26 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{Configuration, OpenSsl, OpenSslWay};
+use super::{OpenSsl, OpenSslWay, OpensslConfig};
 use crate::program;
 use crate::programs::{RefusedPins, write_private};
 use crate::templates::{Comments, written};
 
-/// What `OPENSSL_CONF` names, in the key's directory.
+/// File of `OPENSSL_CONF`, in the key's directory.
 const FOR_KEY: &str = "openssl.cnf";
 const FOR_NOTHING: &str = "empty.cnf";
 
-/// One key, by one way to it.
+/// Key by one way to it.
 #[derive(Debug)]
 pub(super) struct OpenSslKey {
     openssl: OpenSsl,
     directory: PathBuf,
-    /// What follows `-inkey`.
+    /// Argument of `-inkey`.
     key: OsString,
     way: OpenSslWay,
-    /// What has the token's PIN: the process's standard input.
+    /// File with the token's PIN: the process's standard input.
     pin: Option<File>,
-    /// Of the process: none, where it is keymark's usual one for programs.
+    /// Environment of the process; none for keymark's usual one.
     environment: Option<Vec<(OsString, OsString)>>,
     /// The URI of the token, and those that have refused their PIN.
     token: Option<(String, RefusedPins)>,
@@ -106,7 +106,7 @@ impl OpenSslKey {
             )
         })?;
         let loadable = openssl.build.get(token_way)?;
-        let configuration = Configuration {
+        let configuration = OpensslConfig {
             way: token_way,
             loadable: plain(&loadable)?,
             module,
@@ -171,7 +171,7 @@ impl OpenSslKey {
         Ok(self)
     }
 
-    /// Whether a process did what it was to do; if the token has judged its PIN wrong, that is remembered.
+    /// Checks that a process succeeded; a refusal of the PIN is remembered.
     pub(super) fn succeeded(&self, call: &str, done: &Output) -> Result<(), Error> {
         if done.status.success() {
             return Ok(());
@@ -213,7 +213,7 @@ impl OpenSslKey {
         command
     }
 
-    /// Whether the PIN may be sent.
+    /// Checks that the PIN may be sent.
     pub(super) fn check_pin(&self) -> Result<(), Error> {
         match &self.token {
             Some((token, pins)) => pins.check(token),
@@ -236,11 +236,11 @@ fn plain(path: &Path) -> Result<&str, Error> {
     })
 }
 
-/// What to do about an operation that failed, with a key that could be loaded before.
+/// Advice about an operation that failed, with a key that could be loaded before.
 pub(super) const ADVICE: &str = "SoftHSM2 writes to its token at each login, and processes that start at the same \
                                  moment may not find it: measure one worker";
 
-/// How libp11, pkcs11-provider and OpenSSL say that the token has judged the PIN.
+/// Messages of libp11, pkcs11-provider and OpenSSL when the token has refused the PIN.
 const REFUSALS: [&str; 5] = [
     "login failed",
     "login to token failed",
@@ -249,7 +249,7 @@ const REFUSALS: [&str; 5] = [
     "ckr_pin",
 ];
 
-/// Whether the token has judged the PIN.
+/// Returns true if the token has judged the PIN.
 pub(crate) fn refuse_pin(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     REFUSALS.iter().any(|words| said.contains(words))
@@ -266,7 +266,7 @@ pub(crate) fn complaint(said: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// What libp11 0.4.12 says.
+    /// Message of libp11 0.4.12.
     const WRONG_PIN: &str =
         "Engine \"pkcs11\" set.\nLogin failed\nLogin to token failed, returning NULL...\n";
 

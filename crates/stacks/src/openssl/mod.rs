@@ -24,7 +24,7 @@ pub(crate) const PROGRAM: Program = Program::of_package("openssl", &["openssl"],
 #[derive(Debug, Clone)]
 pub struct OpenSsl {
     program: PathBuf,
-    /// What it says of itself.
+    /// Version of the build.
     pub build: OpenSslBuild,
 }
 
@@ -44,7 +44,7 @@ impl OpenSsl {
         BTreeMap::from([("openssl-program".to_owned(), self.build.version.to_string())])
     }
 
-    /// Whether it has that way to a key.
+    /// Checks that it has that way to a key.
     pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
         match way.to_token() {
             None => Ok(()),
@@ -56,14 +56,14 @@ impl OpenSsl {
 /// The file of libp11's engine and of pkcs11-provider, which make OpenSSL reach tokens, in OpenSSL's directory for each.
 const MODULE: &str = "pkcs11.so";
 
-/// One OpenSSL, and where it looks for what it loads.
+/// OpenSSL build with the directories of its modules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenSslBuild {
     /// `3.0.19`
     pub version: Version,
     /// The directory of engines.
     pub engines: Option<PathBuf>,
-    /// That of providers.
+    /// Directory of providers.
     pub providers: Option<PathBuf>,
 }
 
@@ -85,7 +85,7 @@ impl OpenSslBuild {
         })
     }
 
-    /// What it loads for that way to a token.
+    /// Returns the module for that way to a token.
     ///
     /// # Errors
     /// When it is not there, with the package that brings it.
@@ -144,21 +144,20 @@ fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str
 /// OpenSSL's configuration, which `OPENSSL_CONF` names. Its paths have no letters that mean something there.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "openssl.cnf", escape = "none")]
-pub(crate) struct Configuration<'p> {
+pub(crate) struct OpensslConfig<'p> {
     pub(crate) way: TokenWay,
     /// The engine's or provider's file.
     pub(crate) loadable: &'p str,
     /// The PKCS#11 module.
     pub(crate) module: &'p str,
-    /// Where the provider finds the PIN, if not by the key's URI.
+    /// File with the PIN for the provider, if it is not in the key's URI.
     pub(crate) pin_file: Option<&'p str>,
-    /// Whether the engine is made ready at once: 1 or 0.
+    /// Initialization of the engine at once: 1 or 0.
     pub(crate) init: u8,
 }
 
 #[cfg(test)]
 mod tests {
-    use keymark_testkit::assert_says;
 
     use super::*;
 
@@ -177,38 +176,5 @@ mod tests {
         for other in [&b"LibreSSL 3.8.2\0"[..], b"LibreSSL 3.8.2\n"] {
             assert_eq!(OpenSslBuild::read(other), None);
         }
-    }
-
-    #[test]
-    fn what_is_missing_names_the_package_that_brings_it() {
-        let build = OpenSslBuild {
-            version: Version::read("3.0.19").unwrap(),
-            engines: Some("/e".into()),
-            providers: None,
-        };
-        let missing = |way| build.get(way).unwrap_err().to_string();
-        let engine = missing(TokenWay::Engine);
-        assert_says(
-            &engine,
-            ["there is no /e/pkcs11.so", "libengine-pkcs11-openssl"],
-        );
-        let provider = missing(TokenWay::Provider);
-        assert_says(
-            &provider,
-            ["3.0.19 has no place", "install pkcs11-provider"],
-        );
-        assert_eq!(build.usual_way(), TokenWay::Engine);
-    }
-
-    #[test]
-    fn a_missing_program_names_the_command_that_brings_it() {
-        let error = OpenSsl::find(Some(Path::new("/nonexistent")))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("openssl is missing here: not in /nonexistent")
-                && error.contains("apt-get install openssl"),
-            "{error}"
-        );
     }
 }

@@ -14,7 +14,7 @@ use keymark_bench::{Clock, During as _, Error, MonotonicClock, Part, PartSums};
 
 use super::challenge::Task;
 use super::key::{ADVICE, Errand, OpenSslKey};
-use crate::program::{self, Step};
+use crate::program::{self, ProgramRun};
 use crate::programs::OperationProcess;
 
 /// The handle.
@@ -80,7 +80,7 @@ pub(super) struct References {
     place: Arc<OpenSslKey>,
     /// The operation without the program, where it can be had.
     alone: Option<Workload>,
-    /// What was measured last.
+    /// Last measurements.
     last: Vec<(Part, Duration)>,
     blocks: u32,
 }
@@ -96,7 +96,7 @@ impl References {
         }
     }
 
-    /// Before a block, and not in it: measures them if it is time.
+    /// Measures the references before a block, if it is time.
     pub(super) fn before_block(&mut self) -> Result<(), Error> {
         let due = self.blocks.is_multiple_of(BLOCKS);
         self.blocks = self.blocks.wrapping_add(1);
@@ -119,7 +119,7 @@ impl References {
     fn timed(&self, errand: Errand) -> Result<Duration, Error> {
         let mut command = self.place.command(errand)?;
         // Made ready before, as that takes as long as a short program.
-        let step = Step::start().during(errand.call())?;
+        let step = ProgramRun::start().during(errand.call())?;
         let begin = self.clock.now();
         let done = step.run(&mut command, program::WORK, program::ANSWER);
         let end = self.clock.now();

@@ -1,4 +1,4 @@
-//! What the program offers on a device, by which ways to a key, how it lies on the key, and how its cases are made ready.
+//! Offers of the program on a device, its ways to a key, its layers, and the preparation of its cases.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::{Crew, KeyHandle, Workload};
 use keymark_bench::{
-    Case, Dimension, End, Error, KeyRef, Layers, OwnLibrary, Parameters, Point, Scope, StackName,
-    Standing, Step, StoreKind, Words, Worker,
+    Case, Dimension, End, Error, KeyRef, LayerStep, Layers, OwnLibrary, Parameters, Point, Scope,
+    StackName, Standing, StoreKind, Words, Worker,
 };
 use keymark_stores::access::{Access, AccessKind, Certificate, Library};
 use keymark_stores::challenge::Challenge;
@@ -91,7 +91,8 @@ impl StackProvider for OpenSslProvider {
 }
 
 impl OpenSslProvider {
-    /// What the program can do with the device's keys; on a token with those that are there, which both ways know.
+    /// Returns the program's capabilities with the device's keys; on a token with the existing keys, which both ways
+    /// know.
     fn offered(&self, device: &dyn Device, way: OpenSslWay) -> Result<Vec<Capability>, Error> {
         self.0.as_ref().map_err(Clone::clone)?.has(way)?;
         let on_token = device.has(AccessKind::Module);
@@ -162,7 +163,7 @@ impl OpenSslKeys {
     }
 
     fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<OpenSslKey>, Error> {
-        if let Some(key) = access.file {
+        if let Access::KeyFile(key) = access {
             // The test key is one as long as the run is.
             let name = format!("file {:p}", Arc::as_ptr(&key));
             return self.keys.get(name, || {
@@ -187,8 +188,8 @@ fn alone(
     seed: u64,
 ) -> Result<Option<Workload>, Error> {
     // The program's library may not be one that is loaded here.
-    let in_file = store.access(key)?.file;
-    let library = in_file.map(|_| Library::OpenSslSystem);
+    let in_file = matches!(store.access(key)?, Access::KeyFile(_));
+    let library = in_file.then_some(Library::OpenSslSystem);
     match raw::alone(case, store, (case.operation, library), seed) {
         Err(_) if library.is_some() => Ok(None),
         ready => ready.map(Some),
@@ -205,7 +206,7 @@ pub const WAY: Dimension = Dimension {
 };
 
 words! {
-    /// How the program `openssl` gets at a key.
+    /// Way of the program `openssl` to a key.
     pub enum OpenSslWay("way of OpenSSL to a key") {
         /// A file with the key in it (`-keyform PEM`).
         File = "file",
@@ -217,7 +218,7 @@ words! {
 }
 
 words! {
-    /// How OpenSSL, in whatever program, gets at a key on a token.
+    /// Way of OpenSSL, in whatever program, to a key on a token.
     pub enum TokenWay("way of OpenSSL to a token") {
         /// libp11's engine.
         Engine = "engine",
@@ -245,7 +246,7 @@ impl OpenSslWay {
 /// The key alone, and what a process an operation adds, by each way to the key.
 fn layers() -> Layers {
     let raw = raw::by_library(Library::OpenSslSystem);
-    let step = |heading, way: OpenSslWay| Step {
+    let step = |heading, way: OpenSslWay| LayerStep {
         heading,
         upper: Point::new(OPENSSL, way.parameters()),
         lower: raw.clone(),

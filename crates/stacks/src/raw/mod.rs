@@ -30,7 +30,7 @@ pub const FAMILY: StackFamily = StackFamily {
     tokens: |_| None,
 };
 
-/// What calculates with keys in memory; the usual is the OpenSSL that is built in.
+/// Library that calculates with keys in memory; the usual is the OpenSSL that is built in.
 pub const LIBRARY: Dimension = Dimension {
     name: "library",
     kind: "library",
@@ -39,7 +39,7 @@ pub const LIBRARY: Dimension = Dimension {
     scope: Scope::Family,
 };
 
-/// How keys are used; the usual is PKCS#1 v1.5 of RSA, and of every other algorithm its only scheme.
+/// Scheme of a key's use; the usual is PKCS#1 v1.5 of RSA, and of every other algorithm its only scheme.
 pub const SCHEME: Dimension = Dimension {
     name: "scheme",
     kind: "scheme",
@@ -58,8 +58,7 @@ struct RawProvider;
 
 impl StackProvider for RawProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        let workers: &[Worker] = if device.has(AccessKind::Errand) || device.has(AccessKind::Module)
-        {
+        let workers: &[Worker] = if !device.has(AccessKind::Card) {
             &[Worker::Thread, Worker::Process]
         } else {
             &[Worker::Thread]
@@ -107,7 +106,7 @@ fn with_schemes(usual: Way, device: &dyn Device) -> Vec<Way> {
     std::iter::once(usual).chain(others).collect()
 }
 
-/// The same keys in memory, by another library than the one that is built in.
+/// Returns the way with another library than the built-in one, to the same keys in memory.
 fn with_library(built_in: &Way, library: Library) -> Way {
     let found = software::load(library).map(|loaded| loaded.capabilities());
     let has = |algorithm| {

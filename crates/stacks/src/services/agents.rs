@@ -11,19 +11,19 @@ use crate::gnupg::home::Home;
 use crate::gnupg::key_home::KeyHome;
 use crate::private_dir::PrivateDir;
 
-/// They end with the value; that of the case's home with the run.
+/// Agents of a service. Copies end with the value, the agent of the case's home with the run.
 #[derive(Debug)]
 pub(crate) struct Agents {
     original: Arc<KeyHome>,
-    /// In directories that zeitgitterd takes for its own copies: `gnupg`, `gnupg-1`, …
+    /// Copies in directories that zeitgitterd takes for its own: `gnupg`, `gnupg-1`, …
     copies: Vec<Home>,
     processes: Vec<u32>,
-    /// Of the copies; removed last.
+    /// Directory of the copies; removed last.
     _place: PrivateDir,
 }
 
 impl Agents {
-    /// So many with copies of a home's keys, if there is to be more than one.
+    /// Starts agents with copies of a home's keys, if there is to be more than one.
     pub(crate) fn of(original: Arc<KeyHome>, number: u8) -> Result<Self, Error> {
         let place = PrivateDir::new()?;
         let copy = |number| {
@@ -54,7 +54,7 @@ impl Agents {
         self.copies.iter().chain(original)
     }
 
-    /// Where the service finds the first one.
+    /// Directory of the first agent's home.
     pub(crate) fn home(&self) -> &Path {
         let mut homes = self.homes();
         homes.next().unwrap_or(&self.original.home).path()
@@ -62,8 +62,10 @@ impl Agents {
 
     /// Processor time of agents and scdaemons since they were started.
     pub(crate) fn processor_time(&self) -> Duration {
-        let agents = self.processes.iter();
-        let all = agents.flat_map(|agent| Process::with_descendants(*agent));
+        let all = self
+            .processes
+            .iter()
+            .flat_map(|agent| Process::with_descendants(*agent));
         all.filter_map(Process::spent).sum()
     }
 }

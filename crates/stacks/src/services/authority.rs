@@ -12,18 +12,18 @@ use openssl::pkey::{PKey, Public};
 use openssl::x509::X509;
 
 use super::rfc3161::CONTENT_TYPE;
-use super::running::Running;
+use super::running::RunningService;
 use super::signers::{self, Signers, failed, trusted};
 use super::timestamp::{self, Timestamps};
 use crate::tls::Address;
 use crate::tls::servers::Purpose;
 use crate::tls::trust;
 
-/// One that has answered.
+/// Running authority that has answered.
 #[derive(Debug)]
 pub struct RunningAuthority {
     service: Service,
-    /// Of its key.
+    /// Algorithm of its key.
     pub algorithm: Algorithm,
     told: BTreeMap<String, String>,
 }
@@ -84,9 +84,9 @@ impl RunningAuthority {
         }
     }
 
-    /// As one that keymark has started.
-    pub(super) fn running(&self) -> Running {
-        Running {
+    /// Returns it in the form of a started service.
+    pub(super) fn running(&self) -> RunningService {
+        RunningService {
             process: None,
             service: self.service.clone(),
             told: self.told.clone(),

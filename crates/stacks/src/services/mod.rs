@@ -6,7 +6,6 @@
 
 mod agents;
 mod authority;
-mod measuring;
 mod relic;
 mod rfc3161;
 mod running;
@@ -23,8 +22,8 @@ use keymark_bench::{Case, Dimension, Error, Scope, StackName, Standing, Words};
 use keymark_stats::Distribution;
 
 pub use self::authority::RunningAuthority;
-pub use self::measuring::Measuring;
-use self::running::Running;
+use self::running::RunningService;
+pub use self::running::ServiceLoads;
 use crate::gnupg::Gnupg;
 use crate::gnupg::homes::GnupgHomes;
 use crate::installed::Program;
@@ -39,7 +38,7 @@ pub const RELIC: StackName = StackName::of("relic");
 /// zeitgitterd.
 pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
 
-/// That of gpg-agents, each with a copy of the key.
+/// Dimension of the gpg-agents, each with a copy of the key.
 pub const AGENTS: Dimension = Dimension {
     name: "agents",
     kind: "number of agents",
@@ -65,22 +64,23 @@ pub const FAMILY: StackFamily = StackFamily {
 pub(crate) struct ServiceKind {
     pub(crate) stack: StackName,
     pub(crate) program: Program,
-    /// What of a case's parameters it has.
+    /// Dimensions of its cases.
     pub(crate) dimensions: &'static [Dimension],
     /// Starts it with the case's key.
-    pub(crate) start: fn(&Found, &Case, &Means<'_>) -> Result<Running, Error>,
+    pub(crate) start:
+        fn(&InstalledService, &Case, &StartContext<'_>) -> Result<RunningService, Error>,
 }
 
 const KINDS: [&ServiceKind; 3] = [&zeitgitterd::KIND, &relic::KIND, &rfc3161::KIND];
 
-/// What services are started with.
+/// Keys and homes for the start of a service.
 #[derive(Debug)]
-pub(crate) struct Means<'a> {
+pub(crate) struct StartContext<'a> {
     pub(crate) keys: &'a Keys,
     homes: &'a OnceCell<GnupgHomes>,
 }
 
-impl Means<'_> {
+impl StartContext<'_> {
     /// Homes of gpg.
     pub(crate) fn homes(&self) -> Result<&GnupgHomes, Error> {
         if let Some(made) = self.homes.get() {
@@ -102,35 +102,34 @@ pub fn named(word: &str) -> Result<StackName, String> {
     named.ok_or_else(|| format!("unknown service '{word}'; choose from {}", words()))
 }
 
-/// What a service distinguishes.
+/// Returns the dimensions of a service.
 pub fn dimensions(stack: StackName) -> &'static [Dimension] {
-    let mut kinds = KINDS.iter();
-    let kind = kinds.find(|kind| kind.stack == stack);
+    let kind = KINDS.iter().find(|kind| kind.stack == stack);
     kind.map_or(&[], |kind| kind.dimensions)
 }
 
 /// A service that is installed.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct InstalledService {
     kind: &'static ServiceKind,
     pub(crate) program: PathBuf,
     pub(crate) version: Version,
 }
 
-/// What is loaded.
+/// Services under load.
 #[derive(Debug)]
 pub enum Services {
-    /// Those that keymark starts.
-    Started(Installed),
-    /// One that runs already.
+    /// Services that keymark starts.
+    Started(InstalledServices),
+    /// An authority that runs already.
     Running(RunningAuthority),
 }
 
 /// Services that are installed, each looked for once.
 #[derive(Debug)]
-pub struct Installed(BTreeMap<StackName, Found>);
+pub struct InstalledServices(BTreeMap<StackName, InstalledService>);
 
-impl Installed {
+impl InstalledServices {
     /// Looks for those of that names.
     ///
     /// # Errors
@@ -139,7 +138,7 @@ impl Installed {
         let kinds = KINDS.iter().filter(|kind| names.contains(&kind.stack));
         let found = kinds.map(|kind| {
             let (program, version) = kind.program.find(search)?;
-            let found = Found {
+            let found = InstalledService {
                 kind,
                 version: packaged(kind.program.name, &program).unwrap_or(version),
                 program,
@@ -151,11 +150,12 @@ impl Installed {
 
     /// Versions of the programs.
     pub fn versions(&self) -> impl Iterator<Item = (String, String)> {
-        let each = self.0.iter();
-        each.map(|(stack, found)| (stack.to_string(), found.version.to_string()))
+        self.0
+            .iter()
+            .map(|(stack, found)| (stack.to_string(), found.version.to_string()))
     }
 
-    fn start(&self, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+    fn start(&self, case: &Case, means: &StartContext<'_>) -> Result<RunningService, Error> {
         let missing = || {
             let reason = format!("{} is not in the plan", case.stack);
             Error::call("starting a service", reason, "")
@@ -186,7 +186,9 @@ mod tests {
         let nowhere = tempfile::tempdir().unwrap();
         let search = SearchPath::of(Some(nowhere.path()));
         for stack in (FAMILY.stacks)() {
-            let error = Installed::find(&[stack], &search).unwrap_err().to_string();
+            let error = InstalledServices::find(&[stack], &search)
+                .unwrap_err()
+                .to_string();
             assert_says(&error, ["make services"]);
         }
         assert_says(

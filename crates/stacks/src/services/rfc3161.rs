@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use keymark_bench::{Case, Error};
 use keymark_load::Service;
+use keymark_stores::access::Access;
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 
-use super::running::Running;
+use super::running::RunningService;
 use super::signers::{Certified, failed};
 use super::timestamp::Timestamps;
-use super::{Found, Means, RFC3161, ServiceKind};
+use super::{InstalledService, RFC3161, ServiceKind, StartContext};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::tls::servers::{Purpose, private_key};
@@ -33,10 +34,15 @@ pub(super) const KIND: ServiceKind = ServiceKind {
     start,
 };
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(
+    found: &InstalledService,
+    case: &Case,
+    means: &StartContext<'_>,
+) -> Result<RunningService, Error> {
     let store = means.keys.store();
-    let file = store.access(&store.key(case.capability())?)?.file;
-    let file = file.ok_or_else(|| unsupported("timestamp-authority", case.capability()))?;
+    let Access::KeyFile(file) = store.access(&store.key(case.capability())?)? else {
+        return Err(unsupported("timestamp-authority", case.capability()));
+    };
     let key = private_key(&file)?;
     let made = || -> Result<_, ErrorStack> {
         let public = PKey::public_key_from_der(&key.public_key_to_der()?)?;
@@ -47,7 +53,7 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
         Certified::by_new_authority(case.algorithm, public, Purpose::Timestamping)?;
     let exchange = Arc::new(Timestamps(signers));
     let service = Service::post("/api/v1/timestamp", CONTENT_TYPE, exchange);
-    let mut running = Running::start("timestamp-authority", service, |directory, port| {
+    let mut running = RunningService::start("timestamp-authority", service, |directory, port| {
         let named = |name: &str| directory.private.path().join(name);
         let (key, certificates) = (named("key.pem"), named("chain.pem"));
         write_private(&key, &pem)?;

@@ -1,27 +1,117 @@
 //! A service that runs, from its program to its end.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::{Error, MonotonicClock, ServiceCpu, nanoseconds};
-use keymark_load::{Service, ask};
+use keymark_bench::{
+    Case, Clock, Error, MonotonicClock, Plan, ServerLoad, ServiceCpu, nanoseconds,
+};
+use keymark_load::{LoadSettings, Service, ask};
 use keymark_stores::places::process::TICK;
 use procfs::{CurrentSI as _, KernelStats};
 
 use super::agents::Agents;
+use super::{Services, StartContext};
+use crate::gnupg::homes::GnupgHomes;
+use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
+use crate::tls::Keys;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::running::{Served, on_port};
 
-/// Until it answers.
+/// Shortest round: ten clients of a service that takes tenths of a second settle late.
+const SHORTEST: Duration = Duration::from_secs(8);
+
+/// Services that are loaded.
+#[derive(Debug)]
+pub struct ServiceLoads {
+    /// The services, installed or running.
+    pub services: Services,
+    /// The devices.
+    pub keys: Vec<Keys>,
+    /// Homes of gpg, for services that sign by it.
+    pub homes: OnceCell<GnupgHomes>,
+}
+
+impl LoadFamily for ServiceLoads {
+    fn begin<'s>(
+        &'s self,
+        case: &Case,
+        plan: &Plan,
+        (client, _): (&Client<'_>, &mut dyn Watch),
+    ) -> Result<(Box<dyn UnderLoad + 's>, Rounds), Error> {
+        let running = match &self.services {
+            Services::Started(found) => {
+                let means = StartContext {
+                    keys: Keys::of_case(&self.keys, case)?,
+                    homes: &self.homes,
+                };
+                found.start(case, &means)?
+            }
+            Services::Running(authority) => authority.running(),
+        };
+        let rounds = Rounds::of(plan, case, client.settings.duration, SHORTEST);
+        Ok((Box::new(running), rounds))
+    }
+
+    fn restore(&self) -> Vec<Error> {
+        Keys::restore_all(&self.keys)
+    }
+}
+
+impl UnderLoad for RunningService {
+    fn load(
+        &mut self,
+        case: &Case,
+        settings: &LoadSettings,
+        (client, watch): (&Client<'_>, &mut dyn Watch),
+    ) -> Result<Driven, Error> {
+        let before = self.processor_time()?;
+        let measured = client.drive(&self.service, settings, &mut Relay { case, watch })?;
+        let process = self.process.as_mut();
+        let ended = process.and_then(|process| process.check().err());
+        let settled = measured.settled;
+        let mut load = measured.record(self.told.clone());
+        let after = if ended.is_none() {
+            self.processor_time()?
+        } else {
+            None
+        };
+        if let (Some(before), Some((own, around))) = (before, after) {
+            load.server_cpu_ns = Some(nanoseconds(own.saturating_sub(before.0)));
+            load.service_cpu = Some(around.since(&before.1));
+        }
+        Ok(Driven {
+            load,
+            settled,
+            ended,
+        })
+    }
+
+    fn conclude(
+        self: Box<Self>,
+        load: &mut ServerLoad,
+        ended: Option<&Error>,
+        _: &dyn Clock,
+    ) -> Result<(), Error> {
+        let has_failed = ended.is_some() || load.totals.failed > 0;
+        if let Some(process) = self.process.filter(|_| has_failed) {
+            load.log = process.log_end();
+        }
+        Ok(())
+    }
+}
+
+/// Limit until it answers.
 const READY: Duration = Duration::from_secs(30);
 
-/// It is gone with the value; its agents after it.
+/// Running service. It ends with the value, its agents after it.
 #[derive(Debug)]
-pub(crate) struct Running {
-    /// None of one that ran already.
+pub(crate) struct RunningService {
+    /// Its process, if keymark started it.
     pub(crate) process: Option<Served>,
     pub(crate) service: Service,
     /// Everything about it, for the record.
@@ -29,7 +119,7 @@ pub(crate) struct Running {
     pub(crate) agents: Option<Agents>,
 }
 
-impl Running {
+impl RunningService {
     /// Starts it at a free port, and waits for a right answer. `configured` writes what it needs into its directory.
     pub(crate) fn start(
         name: &'static str,
@@ -40,7 +130,7 @@ impl Running {
             let directory = ServerDirectory::empty()?;
             let mut command = configured(&directory, port)?;
             command.env("HOME", directory.private.path());
-            let called = (name, &[][..] as &[(&str, Fault)]);
+            let called = (name, &[][..] as &[(&str, ServerFault)]);
             Served::start(command, directory, called, (port, READY), |address| {
                 right(&Service {
                     address,
@@ -75,11 +165,11 @@ impl Running {
             machine_ns: nanoseconds(machine()),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
         };
-        Ok(Some((process.cpu_time()?, around)))
+        Ok(Some((process.cpu_time(), around)))
     }
 }
 
-/// Whether a service answers as it should.
+/// Checks one answer of a service.
 fn right(service: &Service) -> Result<(), String> {
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
     let answer = ask(service, (&clock, &stop));

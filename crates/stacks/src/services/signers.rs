@@ -1,4 +1,4 @@
-//! Who signs what a service answers with, as PKCS #7 has it; OpenSSL verifies signature and chain.
+//! Signers of a service's answers by PKCS #7; OpenSSL verifies signature and chain.
 
 use keymark_bench::{Algorithm, Error};
 use keymark_load::Expectation;
@@ -14,15 +14,15 @@ use crate::tls::servers::{Authority, Purpose};
 /// `PKCS7_R_CERTIFICATE_VERIFY_ERROR` of pkcs7err.h.
 const CHAIN: i32 = 117;
 
-/// One key.
+/// Expected signer.
 pub(crate) struct Signers {
-    /// Of a service that has not answered yet nobody knows it.
+    /// The key; unknown before the first answer of a running service.
     pub(crate) key: Option<PKey<Public>>,
-    /// Who has certified it; none of one that is taken as presented.
+    /// Authorities that certified it; none where it is accepted as presented.
     pub(crate) authorities: Option<X509Store>,
 }
 
-/// Those who certify keys for that purpose.
+/// Creates a store of authorities for that purpose.
 pub(super) fn trusted(authorities: Vec<X509>, purpose: Purpose) -> Result<X509Store, ErrorStack> {
     let mut store = X509StoreBuilder::new()?;
     store.set_purpose(match purpose {
@@ -82,7 +82,7 @@ pub(super) fn failed(error: ErrorStack) -> Error {
 }
 
 impl Signers {
-    /// What was signed by that key; `content` where it is not in an octet string.
+    /// Returns the content signed by that key; `content` where it is not in an octet string.
     pub(super) fn verified(
         &self,
         signed: &Pkcs7,

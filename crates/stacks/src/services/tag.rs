@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// By zeitgitterd 1.2.0 with gpg 2.2, for request 7.
+    /// Answer of zeitgitterd 1.2.0 with gpg 2.2 to request 7.
     const ANSWER: &str = "object aebf740096fea5f738202d5d299fc84e932155d5
 type commit
 tag keymark-0000000000000007

@@ -14,7 +14,7 @@ const SHA256: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.
 const GRANTED: [u8; 2] = [0, 1];
 
 #[derive(Debug, Sequence)]
-struct Algorithm<'a> {
+struct AlgorithmIdentifier<'a> {
     oid: ObjectIdentifier,
     #[asn1(optional = "true")]
     parameters: Option<AnyRef<'a>>,
@@ -22,13 +22,13 @@ struct Algorithm<'a> {
 
 #[derive(Debug, Sequence)]
 struct MessageImprint<'a> {
-    algorithm: Algorithm<'a>,
+    algorithm: AlgorithmIdentifier<'a>,
     digest: OctetStringRef<'a>,
 }
 
 /// TimeStampReq (RFC 3161 §2.4.1), without a policy or extensions.
 #[derive(Debug, Sequence)]
-struct Request<'a> {
+struct TimestampRequest<'a> {
     version: u8,
     imprint: MessageImprint<'a>,
     nonce: UintRef<'a>,
@@ -37,7 +37,7 @@ struct Request<'a> {
 
 /// TimeStampResp (RFC 3161 §2.4.2): what the check needs, and what is told of a refusal.
 #[derive(Debug, Default)]
-struct Response<'a> {
+struct TimestampResponse<'a> {
     status: u8,
     /// PKIFreeText: the authority's own words.
     texts: Vec<String>,
@@ -71,7 +71,7 @@ const FAILURES: [(usize, &str); 8] = [
     (25, "systemFailure: it has failed itself"),
 ];
 
-impl<'a> Response<'a> {
+impl<'a> TimestampResponse<'a> {
     fn read(answer: &'a [u8]) -> der::Result<Self> {
         AnyRef::from_der(answer)?.sequence(|reader| {
             let mut response = AnyRef::decode(reader)?.sequence(Self::status)?;
@@ -126,7 +126,7 @@ fn texts(part: AnyRef<'_>) -> der::Result<Vec<String>> {
 
 /// Why the authority refuses, as its answer says; nothing where it grants a token or cannot be read.
 pub(super) fn refusal(answer: &[u8]) -> Option<String> {
-    let response = Response::read(answer).ok()?;
+    let response = TimestampResponse::read(answer).ok()?;
     if GRANTED.contains(&response.status) {
         return None;
     }
@@ -150,7 +150,7 @@ pub(super) fn refusal(answer: &[u8]) -> Option<String> {
 /// Timestamps by one key.
 pub(crate) struct Timestamps(pub(crate) Signers);
 
-/// What is timestamped: nobody else has it.
+/// Document to timestamp, which is unique.
 fn document(number: u64) -> [u8; 8] {
     number.to_be_bytes()
 }
@@ -160,10 +160,10 @@ fn request(number: u64) -> Vec<u8> {
     let digest = sha256(&document(number));
     let nonce = number.to_be_bytes();
     let encoded = || {
-        Request {
+        TimestampRequest {
             version: 1,
             imprint: MessageImprint {
-                algorithm: Algorithm {
+                algorithm: AlgorithmIdentifier {
                     oid: SHA256,
                     parameters: Some(AnyRef::NULL),
                 },
@@ -180,7 +180,7 @@ fn request(number: u64) -> Vec<u8> {
 
 /// The token in an answer.
 pub(super) fn token(answer: &[u8]) -> Result<Pkcs7, Expectation> {
-    let response = Response::read(answer).map_err(|_| Expectation::Form)?;
+    let response = TimestampResponse::read(answer).map_err(|_| Expectation::Form)?;
     if !GRANTED.contains(&response.status) {
         return Err(Expectation::Consent);
     }

@@ -9,12 +9,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use askama::Template;
 use keymark_bench::{Case, During as _, Error, Operation};
 use keymark_load::Service;
+use keymark_stores::access::Access;
 use keymark_stores::places::program;
 
 use super::agents::Agents;
-use super::running::Running;
+use super::running::RunningService;
 use super::tag::Tags;
-use super::{AGENTS, Found, Means, ServiceKind, ZEITGITTERD};
+use super::{AGENTS, InstalledService, ServiceKind, StartContext, ZEITGITTERD};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -39,21 +40,26 @@ pub(super) const KIND: ServiceKind = ServiceKind {
 
 #[derive(Template)]
 #[template(path = "zeitgitter.conf", escape = "none")]
-struct Configuration<'c> {
+struct ZeitgitterdConfig<'c> {
     port: u16,
     key: &'c str,
     gnupg_home: String,
     repository: String,
     agents: u8,
     signatures: u8,
-    /// Of the last commit, as seconds within the hour.
+    /// Time of the last commit, in seconds within the hour.
     committed: u64,
 }
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(
+    found: &InstalledService,
+    case: &Case,
+    means: &StartContext<'_>,
+) -> Result<RunningService, Error> {
     let agents: u8 = case.parameters.read(&AGENTS)?.unwrap_or(1);
     let store = means.keys.store();
-    if agents > 1 && store.access(&store.key(case.capability())?)?.file.is_none() {
+    let access = || store.access(&store.key(case.capability())?);
+    if agents > 1 && !matches!(access()?, Access::KeyFile(_)) {
         return Err(Error::call(
             "starting zeitgitterd",
             format!(
@@ -76,10 +82,10 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let kind = "application/x-www-form-urlencoded";
     let service = Service::post("/", kind, Arc::new(Tags { signer }));
     let behind = Agents::of(home, agents)?;
-    let mut running = Running::start("zeitgitterd", service, |directory, port| {
+    let mut running = RunningService::start("zeitgitterd", service, |directory, port| {
         let repository = directory.private.path().join("repository");
         make_repository(&repository)?;
-        let configuration = Configuration {
+        let configuration = ZeitgitterdConfig {
             port,
             key: &key,
             gnupg_home: behind.home().display().to_string(),
@@ -100,7 +106,7 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     Ok(running)
 }
 
-fn command(found: &Found, directory: &ServerDirectory) -> Command {
+fn command(found: &InstalledService, directory: &ServerDirectory) -> Command {
     let mut command = program::command(&found.program);
     command.arg("--config-file").arg(&directory.configuration);
     command

@@ -2,39 +2,33 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use keymark_bench::Error;
+use keymark_bench::{During as _, Error};
 use keymark_stores::pkcs11::ProgramKey;
+use keymark_stores::places::watchdog::Watchdog;
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
 
-use super::protocol::{Connection, Request};
+use super::protocol::{AgentConnection, AgentRequest};
 use super::{OpenSsh, key, protocol};
-use crate::programs::{Daemon, START, check_socket};
-use crate::{private_dir, program};
+use crate::program;
+use crate::programs::{START, check_socket, create};
 
 const STEP: Duration = Duration::from_millis(1);
 /// Its socket, in its directory.
 const SOCKET: &str = "S.ssh-agent";
-/// An agent runs a command once it listens, which is told with its number. It ends after that command, but
-/// looks only every ten seconds: so the command ends it.
-const UNTIL_INPUT_ENDS: &str =
-    r#"read -r _; echo "$SSH_AGENT_PID"; read -r _; kill "$SSH_AGENT_PID""#;
-
-/// A running agent, gone when it is dropped.
+/// A running agent. It ends with the value, or with keymark if that is killed.
 #[derive(Debug)]
 pub struct SshAgent {
-    command: Daemon,
+    watchdog: Watchdog,
+    process: Child,
     socket: PathBuf,
 }
 
 impl SshAgent {
     /// Starts an agent without keys, its socket in `directory`.
-    ///
-    /// It lives as long as the shell it runs, and that as long as our end of its input: when keymark
-    /// is killed, the agent ends by itself at once.
     pub fn start(openssh: &OpenSsh, directory: &Path) -> Result<Self, Error> {
         Self::started_by(program::command(&openssh.agent), directory)
     }
@@ -62,31 +56,44 @@ impl SshAgent {
         let agent = Self::started_by(command, directory)?;
         let pin = key.pin.as_ref().map_or("", Pin::expose);
         let request = protocol::add_token(module, pin)?;
-        Connection::open(&agent.socket)?.add(Request::ADD_TOKEN, &request)?;
+        AgentConnection::open(&agent.socket)?.add(AgentRequest::ADD_TOKEN, &request)?;
         Ok(agent)
     }
 
     fn started_by(mut command: Command, directory: &Path) -> Result<Self, Error> {
         let socket = directory.join(SOCKET);
         check_socket(&socket)?;
-        command
-            .arg("-a")
-            .arg(&socket)
-            .args(["sh", "-c", UNTIL_INPUT_ENDS])
-            // Its name, so that whoever sweeps the directory finds the shell too.
-            .arg(&socket);
         let said = directory.join("ssh-agent.said");
-        let whole = |said: &str| said.trim_end().to_owned();
-        let (command, process) = Daemon::start(command, "ssh-agent", &said, whole)?;
-        let agent = Self { command, socket };
-        private_dir::record(directory, agent.command.id())?;
-        let process = process.parse();
-        let process = process.map_err(|_| failed("it does not report its process number"))?;
-        private_dir::record(directory, process)?;
+        command
+            // In the foreground it stays in the watchdog's group, as does the helper that it starts for a token.
+            .args(["-D", "-a"])
+            .arg(&socket)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(create(&said)?);
+        let watchdog = Watchdog::start(directory)?;
+        let process = watchdog.spawn(&mut command).during("ssh-agent")?;
+        let mut agent = Self {
+            watchdog,
+            process,
+            socket,
+        };
+        let mut waited = Duration::ZERO;
+        while UnixStream::connect(&agent.socket).is_err() {
+            if let Ok(Some(status)) = agent.process.try_wait() {
+                let said = program::complaints(&said);
+                return Err(failed(&format!("{status}: {}", said.trim_end())));
+            }
+            if waited >= START {
+                return Err(failed(&format!("it did not start within {START:?}")));
+            }
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
         Ok(agent)
     }
 
-    /// Where it listens.
+    /// Returns its socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -94,18 +101,15 @@ impl SshAgent {
     /// Gives it a key.
     pub fn add(&self, key: &TestKey) -> Result<(), Error> {
         let request = protocol::add_identity(&key::private(key)?)?;
-        Connection::open(&self.socket)?.add(Request::ADD, &request)
+        AgentConnection::open(&self.socket)?.add(AgentRequest::ADD, &request)
     }
 }
 
 impl Drop for SshAgent {
     fn drop(&mut self) {
-        self.command.end(); // the shell, which ends the agent
-        let mut waited = Duration::ZERO;
-        while UnixStream::connect(&self.socket).is_ok() && waited < START {
-            std::thread::sleep(STEP);
-            waited += STEP;
-        }
+        self.watchdog.end();
+        // It was killed with the group.
+        let _ = self.process.wait();
     }
 }
 

@@ -16,7 +16,7 @@ use ssh_key::private::KeypairData;
 use ssh_key::public::KeyData;
 use zeroize::Zeroizing;
 
-/// How a key signs.
+/// Scheme of a key's signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// RFC 8332 §3; the one that ssh tries of those an agent's RSA key has.
@@ -28,7 +28,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// That of an algorithm's keys, if OpenSSH takes them.
+    /// Returns the scheme of an algorithm's keys, if OpenSSH takes them.
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "OpenSSH has keys of three families"
@@ -55,7 +55,7 @@ impl Scheme {
         }
     }
 
-    /// What a request has to say for the agent to sign so: `SSH_AGENT_RSA_SHA2_256`.
+    /// Returns the flags of a request to sign: `SSH_AGENT_RSA_SHA2_256`.
     pub const fn flags(self) -> u32 {
         match self {
             Self::RsaSha2_256 => 2,
@@ -138,8 +138,7 @@ fn wire(scheme: Scheme, parts: &[Vec<u8>]) -> Result<Vec<u8>, Error> {
     };
     let mut wire = Vec::new();
     kind.encode(&mut wire).during(CONVERTING)?;
-    let mut parts = parts.iter();
-    let written = parts.try_for_each(|part| part.encode(&mut wire));
+    let written = parts.iter().try_for_each(|part| part.encode(&mut wire));
     written.during(CONVERTING)?;
     Ok(wire)
 }

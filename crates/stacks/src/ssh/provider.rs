@@ -1,4 +1,4 @@
-//! What SSH agents offer on a device, and how they are started for a run.
+//! Offers of SSH agents on a device, and their start for a run.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
-    Algorithm, Case, Dimension, End, Error, Layers, Operation, OwnLibrary, Parameters, Point,
-    Scope, StackName, Standing, Step, Words, Worker,
+    Algorithm, Case, Dimension, End, Error, LayerStep, Layers, Operation, OwnLibrary, Parameters,
+    Point, Scope, StackName, Standing, Words, Worker,
 };
-use keymark_stores::access::{AccessKind, Certificate, ModuleAccess};
+use keymark_stores::access::{Access, AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::store::{KeyStore, unsupported};
@@ -73,7 +73,7 @@ fn through(agent: SshAgent) -> Parameters {
 
 /// The key alone, and what each agent adds.
 fn layers() -> Layers {
-    let step = |heading, agent, lower| Step {
+    let step = |heading, agent, lower| LayerStep {
         heading,
         upper: Point::new(SSH, through(agent)),
         lower,
@@ -196,7 +196,7 @@ struct Agents {
     gnupg: Result<Gnupg, Error>,
     ssh_agents: SharedByName<Algorithm, agent::SshAgent>,
     homes: SharedByName<Algorithm, Home>,
-    /// By the URI of their key.
+    /// Agents by the URI of their key.
     token_agents: SharedByName<String, agent::SshAgent>,
     refused: RefusedPins,
     card_homes: Result<GnupgHomes, Error>,
@@ -231,19 +231,21 @@ impl Agents {
         };
         match agent {
             SshAgent::OpenSsh => {
-                let agent = match (access.file, access.module) {
-                    (Some(key), _) => self.ssh_agent(&key)?,
-                    (None, Some(module)) => self.token_agent(&*module)?,
-                    (None, None) => return Err(unsupported("ssh-agent", capability)),
+                let agent = match access {
+                    Access::KeyFile(key) => self.ssh_agent(&key)?,
+                    Access::Module(module) => self.token_agent(&*module)?,
+                    Access::Card(..) | Access::Locator(_) => {
+                        return Err(unsupported("ssh-agent", capability));
+                    }
                 };
                 asking(agent.socket(), agent.clone())
             }
-            SshAgent::GpgAgent => match (access.file, access.card) {
-                (Some(key), _) => {
+            SshAgent::GpgAgent => match access {
+                Access::KeyFile(key) => {
                     let home = self.home(&key)?;
                     asking(&home.ssh_socket()?, home)
                 }
-                (None, Some(_)) => {
+                Access::Card(..) => {
                     let home = self.card_home(case, store)?;
                     let workload = asking(&home.home.ssh_socket()?, home.clone())?;
                     let metered = |handle| gnupg::key_home::metered(handle, case, &home);
@@ -252,7 +254,7 @@ impl Agents {
                         ..workload
                     })
                 }
-                (None, None) => Err(unsupported("gpg-agent", capability)),
+                Access::Module(_) | Access::Locator(_) => Err(unsupported("gpg-agent", capability)),
             },
         }
     }

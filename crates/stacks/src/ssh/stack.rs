@@ -15,8 +15,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::key::{self, Scheme};
-use super::protocol::Connection;
-use super::protocol::{self, Request, SessionId, Signature};
+use super::protocol::AgentConnection;
+use super::protocol::{self, AgentRequest, SessionId, Signature};
 
 /// Room for the answer with the longest signature, RSA's of 4096 bits.
 const OUTPUT_CAPACITY: usize = 1024;
@@ -38,7 +38,7 @@ pub fn workload(
     check_held(socket, &key, &blob)?;
     let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
         Ok(Box::new(SshHandle {
-            connection: Connection::open(socket)?,
+            connection: AgentConnection::open(socket)?,
             _agent: Arc::clone(agent),
         }))
     };
@@ -76,13 +76,13 @@ fn logins(scheme: Scheme, blob: &[u8], seed: u64) -> Result<(Vec<Input>, Vec<Vec
 
 /// An agent refuses an unknown key with the code for everything: better said beforehand.
 fn check_held(socket: &Path, key: &ssh_key::PublicKey, blob: &[u8]) -> Result<(), Error> {
-    let held = Connection::open(socket)?.identities()?;
+    let held = AgentConnection::open(socket)?.identities()?;
     if held.iter().any(|held| held == blob) {
         return Ok(());
     }
     let fingerprint = key.fingerprint(ssh_key::HashAlg::Sha256);
     Err(Error::call(
-        Request::IDENTITIES.name,
+        AgentRequest::IDENTITIES.name,
         format!(
             "the agent at {} has {} keys, but not {fingerprint}",
             socket.display(),
@@ -93,11 +93,11 @@ fn check_held(socket: &Path, key: &ssh_key::PublicKey, blob: &[u8]) -> Result<()
     ))
 }
 
-/// One worker's connection.
+/// Connection of one worker.
 #[derive(Debug)]
 struct SshHandle {
-    connection: Connection,
-    /// It has to outlive its connections.
+    connection: AgentConnection,
+    /// Agent, which has to outlive its connections.
     _agent: Arc<dyn Any + Send + Sync>,
 }
 
@@ -105,7 +105,7 @@ impl KeyHandle for SshHandle {
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let length = self
             .connection
-            .exchange(Request::SIGN, &input.bytes, output)?;
+            .exchange(AgentRequest::SIGN, &input.bytes, output)?;
         Ok(Performed { length, cpu: None })
     }
 

@@ -11,22 +11,22 @@ use keymark_bench::{Algorithm, Case, Error, StackName};
 use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
 use crate::tls::servers::{
-    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Installed,
+    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, InstalledServer,
     RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay, Weak,
 };
 
-/// How servers are started.
+/// Start of servers.
 #[derive(Debug, Clone, Copy)]
 pub struct Starting<'a> {
-    /// Those that are installed.
+    /// Installed servers.
     pub servers: &'a Servers,
-    /// Whether what has 80 bits of security may be there.
+    /// Acceptance of keys and parameters with 80 bits of security.
     pub weak: Weak,
-    /// How OpenSSL gets at keys on tokens, if the user has chosen.
+    /// OpenSSL's way to keys on tokens, if the user has chosen.
     pub way: Option<TokenWay>,
     /// Processes of each.
     pub processes: NonZeroU16,
-    /// Where clients ask; none: at a port that is free.
+    /// Port for clients; none stands for a free one.
     pub port: Option<NonZeroU16>,
 }
 
@@ -115,7 +115,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Where clients ask.
+    /// Address for clients.
     pub fn address(&self) -> SocketAddr {
         let balancer = self.balancer.as_ref().map(|balancer| &balancer.process);
         balancer.unwrap_or(&self.first.process).address
@@ -145,7 +145,7 @@ impl Cluster {
         let lost = lost.map_or(Duration::ZERO, |(_, spent)| *spent);
         let balancer = self.balancer.iter().map(|balancer| &balancer.process);
         let each = self.servers().map(|server| &server.process).chain(balancer);
-        let spent: Duration = each.map(Served::cpu_time).sum::<Result<_, _>>()?;
+        let spent: Duration = each.map(Served::cpu_time).sum();
         Ok(lost + spent)
     }
 
@@ -156,7 +156,7 @@ impl Cluster {
             .collect()
     }
 
-    /// What all servers have asked of their tokens until now; none where nothing is counted.
+    /// Calls of all servers to their tokens so far; none where nothing is counted.
     ///
     /// # Errors
     /// When that cannot be read.
@@ -176,14 +176,14 @@ impl Cluster {
     /// When its processes cannot be taken down.
     pub fn kill_one(&mut self) -> Result<(), Error> {
         if let Some(last) = self.others.pop() {
-            let spent = last.process.cpu_time()?;
-            last.process.kill()?;
+            let spent = last.process.cpu_time();
+            last.process.kill();
             self.lost = Some((last, spent));
         }
         Ok(())
     }
 
-    /// Whether all that were not killed still run.
+    /// Checks that all servers that were not killed still run.
     ///
     /// # Errors
     /// When one does not: how it ended, and the end of its log.
@@ -221,7 +221,7 @@ impl Cluster {
 /// The servers of a plan.
 #[derive(Debug)]
 pub struct Servers {
-    by_stack: BTreeMap<StackName, Installed>,
+    by_stack: BTreeMap<StackName, InstalledServer>,
     balancer: Option<Haproxy>,
 }
 
@@ -234,7 +234,7 @@ impl Servers {
         let find = |name: &StackName| {
             let kind = servers::kind(name.word());
             let kind = kind.map_err(|why| Error::call("looking for a server", why, ""))?;
-            let installed = Installed::find(kind, &SearchPath::usual())?;
+            let installed = InstalledServer::find(kind, &SearchPath::usual())?;
             Ok::<_, Error>((*name, installed))
         };
         Ok(Self {
@@ -260,7 +260,7 @@ impl Servers {
         self.balancer.as_ref().ok_or_else(none)
     }
 
-    fn get(&self, name: StackName) -> Result<&Installed, Error> {
+    fn get(&self, name: StackName) -> Result<&InstalledServer, Error> {
         self.by_stack.get(&name).ok_or_else(|| {
             Error::call(
                 "starting a server",
@@ -280,8 +280,10 @@ impl Servers {
 
     /// Versions of the programs, and of the library of cryptography that each uses.
     pub fn versions(&self) -> BTreeMap<String, String> {
-        let balancer = self.balancer.iter();
-        let balancer = balancer.map(|own| ("haproxy".to_owned(), own.version.to_string()));
+        let balancer = self
+            .balancer
+            .iter()
+            .map(|own| ("haproxy".to_owned(), own.version.to_string()));
         let each = self.by_stack.values().flat_map(|installed| {
             let (name, library) = (installed.name().to_lowercase(), &installed.library);
             [

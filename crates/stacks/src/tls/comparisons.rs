@@ -1,9 +1,13 @@
-//! What rates of servers are compared with: the case that differs in one thing.
+//! Cases with which rates of servers are compared: each differs in one thing.
 
-use keymark_bench::{Comparison, Parameters, Times};
+use std::num::NonZeroU8;
+
+use keymark_bench::{Comparison, Parameters, Times, USUAL};
 use keymark_stats::Distribution;
 
-use super::handshake::{ARRANGEMENT, Arrangement, Balance, Fate, KEY_EXCHANGE, VERSION};
+use super::handshake::{
+    Arrangement, BALANCE, Balance, FATE, Fate, KEY_EXCHANGE, SECOND_CERTIFICATE, SERVERS, VERSION,
+};
 use super::{KeyExchange, TlsVersion};
 
 pub(super) const ALL: &[Comparison] = &[
@@ -20,33 +24,26 @@ pub(super) const ALL: &[Comparison] = &[
     Comparison {
         heading: "throughput of several servers (times that of one)",
         times: Times::Gain,
-        beside: |own| match arrangement(own)? {
-            Arrangement::Balanced { balance, .. } => {
-                let single = Arrangement::Balanced {
-                    servers: std::num::NonZeroU8::MIN,
-                    balance,
-                    fate: Fate::AllLive,
-                };
-                Some(own.clone().with(&ARRANGEMENT, single))
-            }
-            Arrangement::One | Arrangement::Beside { .. } => None,
+        beside: |own| {
+            own.get(BALANCE.name)?;
+            let single = own.clone().with(&SERVERS, NonZeroU8::MIN);
+            Some(single.with(&FATE, Fate::AllLive))
         },
     },
     Comparison {
         heading: "what a second certificate costs (times a single certificate)",
         times: Times::Cost,
-        beside: |own| match arrangement(own)? {
-            Arrangement::One | Arrangement::Beside { .. } => {
-                Some(own.clone().with(&ARRANGEMENT, Arrangement::One))
-            }
-            Arrangement::Balanced { .. } => None,
+        beside: |own| {
+            let is_one_server =
+                own.get(KEY_EXCHANGE.name).is_some() && own.get(BALANCE.name).is_none();
+            is_one_server.then(|| own.clone().replaced(SECOND_CERTIFICATE.name, USUAL))
         },
     },
 ];
 
 fn arrangement(of: &Parameters) -> Option<Arrangement> {
     of.get(KEY_EXCHANGE.name)?;
-    Some(of.read(&ARRANGEMENT).ok()?.unwrap_or_default())
+    Arrangement::read(of).ok()
 }
 
 /// A token each; what becomes of those that are left when one is killed is not steady.
@@ -69,13 +66,10 @@ mod tests {
 
     #[test]
     fn rates_are_compared_where_one_thing_differs() {
-        let words = |kex: &str, arrangement: &str| {
-            let pairs = [
-                ("tls", "tls1.3"),
-                ("kex", kex),
-                ("arrangement", arrangement),
-            ];
-            Parameters::from(pairs)
+        let words = |more: &[(&str, &str)]| {
+            let own = Parameters::from([("tls", "tls1.3"), ("kex", "x25519")]);
+            more.iter()
+                .fold(own, |set, (name, word)| set.replaced(name, word))
         };
         let beside = |of: &Parameters| -> Vec<Option<String>> {
             let each = ALL.iter().map(|one| (one.beside)(of));
@@ -84,23 +78,28 @@ mod tests {
         };
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
-            beside(&words("x25519", "usual")),
+            beside(&words(&[])),
             [
                 text("tls=tls1.2;kex=rsa"),
                 None,
                 text("tls=tls1.3;kex=x25519"),
             ]
         );
+        let killed = [
+            ("servers", "4"),
+            ("balance", "round-robin"),
+            ("fate", "one-killed"),
+        ];
         assert_eq!(
-            beside(&words("x25519", "4 servers round-robin one-killed")),
+            beside(&words(&killed)),
             [
-                text("tls=tls1.2;kex=rsa;arrangement=4 servers round-robin one-killed"),
-                text("tls=tls1.3;kex=x25519;arrangement=1 server round-robin"),
+                text("tls=tls1.2;kex=rsa;servers=4;balance=round-robin;fate=one-killed"),
+                text("tls=tls1.3;kex=x25519;balance=round-robin"),
                 None,
             ]
         );
         assert_eq!(
-            beside(&words("x25519", "beside nistp256"))[2],
+            beside(&words(&[("second-certificate", "nistp256")]))[2],
             text("tls=tls1.3;kex=x25519")
         );
         assert_eq!(beside(&Parameters::NONE), [None, None, None]);

@@ -1,18 +1,15 @@
-//! What a case of TLS is besides the key of its certificate: the family's dimensions, and what their words mean.
+//! Handshakes of cases: the family's dimensions beside the key of the certificate, and their values as types.
 
-use std::fmt;
-use std::num::NonZeroU8;
-use std::num::NonZeroU32;
-use std::str::FromStr;
+use std::num::{NonZeroU8, NonZeroU32};
 use std::time::Duration;
 
 use keymark_bench::strength;
-use keymark_bench::words::{as_text, words};
+use keymark_bench::words::words;
 use keymark_bench::{Algorithm, Case, Dimension, Error, Parameters, Scope, Strength, Words};
 use keymark_load::{KeyExchange, TlsVersion};
 use serde::Deserialize;
 
-/// The dimension of versions.
+/// Dimension of the versions of TLS.
 pub const VERSION: Dimension = Dimension {
     name: "tls",
     kind: "version of TLS",
@@ -20,7 +17,7 @@ pub const VERSION: Dimension = Dimension {
     usual: None,
     scope: Scope::Family,
 };
-/// That of key exchanges.
+/// Dimension of the key exchanges.
 pub const KEY_EXCHANGE: Dimension = Dimension {
     name: "kex",
     kind: "key exchange",
@@ -28,20 +25,51 @@ pub const KEY_EXCHANGE: Dimension = Dimension {
     usual: None,
     scope: Scope::Family,
 };
-/// That of arrangements, which are more than can be listed.
-pub const ARRANGEMENT: Dimension = Dimension {
-    name: "arrangement",
-    kind: "arrangement of servers",
-    words: Words::Formed(|word| word.parse::<Arrangement>().is_ok()),
-    usual: Some("one"),
+/// Dimension of the second certificate of a host, by the algorithm of its key.
+pub const SECOND_CERTIFICATE: Dimension = Dimension {
+    name: "second-certificate",
+    kind: "second certificate",
+    words: Words::Formed(|word| word.parse::<Algorithm>().is_ok()),
+    usual: Some("none"),
     scope: Scope::Family,
 };
-
-/// That of searches for what a server can do, in place of a load that somebody chose.
-pub const SEARCH: Dimension = Dimension {
-    name: "search",
-    kind: "search for a server's limits",
-    words: Words::Formed(|word| word.parse::<Saturating>().is_ok()),
+/// Dimension of the number of servers behind a balancer.
+pub const SERVERS: Dimension = Dimension {
+    name: "servers",
+    kind: "number of servers",
+    words: Words::Formed(|word| word.parse::<NonZeroU8>().is_ok()),
+    usual: Some("1"),
+    scope: Scope::Family,
+};
+/// Dimension of a balancer's choices.
+pub const BALANCE: Dimension = Dimension {
+    name: "balance",
+    kind: "balance",
+    words: Words::Listed(Balance::WORDS),
+    usual: Some("none"),
+    scope: Scope::Family,
+};
+/// Dimension of the accidents of servers.
+pub const FATE: Dimension = Dimension {
+    name: "fate",
+    kind: "fate of servers",
+    words: Words::Listed(Fate::WORDS),
+    usual: Some("all-live"),
+    scope: Scope::Family,
+};
+/// Dimension of searches for the best number of users, by the largest number that is tried.
+pub const MOST_USERS: Dimension = Dimension {
+    name: "most-users",
+    kind: "largest number of users",
+    words: Words::Formed(|word| word.parse::<NonZeroU32>().is_ok()),
+    usual: Some("none"),
+    scope: Scope::Family,
+};
+/// Dimension of searches for the highest rate within a limit of the 99th percentile, in microseconds.
+pub const P99_LIMIT: Dimension = Dimension {
+    name: "p99-us",
+    kind: "limit of the 99th percentile",
+    words: Words::Formed(|word| word.parse::<u64>().is_ok()),
     usual: Some("none"),
     scope: Scope::Family,
 };
@@ -55,51 +83,21 @@ pub struct Saturating {
     pub p99: Option<Duration>,
 }
 
-/// `up to 256 users`, `up to 256 users p99 0.05 s`
-impl fmt::Display for Saturating {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "up to {} users", self.most)?;
-        let limit = self
-            .p99
-            .map(|limit| write!(f, " p99 {} s", limit.as_secs_f64()));
-        limit.unwrap_or(Ok(()))
-    }
-}
-
-impl FromStr for Saturating {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let none = || format!("'{text}' is no search for a server's limits");
-        let (most, p99) = match text.split(' ').collect::<Vec<_>>().as_slice() {
-            ["up", "to", most, "users"] => (most.parse(), None),
-            ["up", "to", most, "users", "p99", seconds, "s"] => {
-                let seconds = seconds.parse().map_err(|_| none())?;
-                let limit = Duration::try_from_secs_f64(seconds).map_err(|_| none())?;
-                (most.parse(), Some(limit))
-            }
-            _ => return Err(none()),
-        };
-        let most = most.map_err(|_| none())?;
-        Ok(Self { most, p99 })
-    }
-}
-
-/// What servers of TLS are asked for, and how they stand.
+/// Handshake that servers are asked for, and the servers behind the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handshake {
     /// The version that is negotiated.
     pub version: TlsVersion,
-    /// How client and server agree on a secret.
+    /// The key exchange that is negotiated.
     pub key_exchange: KeyExchange,
-    /// What stands behind the address.
+    /// Servers behind the address.
     pub arrangement: Arrangement,
-    /// What is looked for, if nobody chose a load.
+    /// Search in place of a chosen load.
     pub search: Option<Saturating>,
 }
 
 impl Handshake {
-    /// With one server, under a load that is chosen.
+    /// Handshake with one server, under a load that is chosen.
     pub const fn one(version: TlsVersion, key_exchange: KeyExchange) -> Self {
         Self {
             version,
@@ -109,7 +107,7 @@ impl Handshake {
         }
     }
 
-    /// That of a case.
+    /// Reads the handshake of a case.
     ///
     /// # Errors
     /// When it has none, or its words are none of these.
@@ -120,16 +118,18 @@ impl Handshake {
             let reason = format!("{case} is not a handshake");
             return Err(Error::call("starting a server", reason, ""));
         };
-        let arrangement = parameters.read(&ARRANGEMENT)?;
+        let p99 = parameters.read(&P99_LIMIT)?.map(Duration::from_micros);
         Ok(Self {
             version,
             key_exchange,
-            arrangement: arrangement.unwrap_or_default(),
-            search: parameters.read(&SEARCH)?,
+            arrangement: Arrangement::read(parameters)?,
+            search: parameters
+                .read(&MOST_USERS)?
+                .map(|most| Saturating { most, p99 }),
         })
     }
 
-    /// Of certificate and key exchange the weaker one.
+    /// Strength of the weaker one of certificate and key exchange.
     pub fn strength(self, certificate: Algorithm) -> Option<Strength> {
         let own = strength::of_key(certificate)?;
         let both = [own].into_iter().chain(self.key_exchange.strength());
@@ -139,46 +139,80 @@ impl Handshake {
 
 impl From<Handshake> for Parameters {
     fn from(handshake: Handshake) -> Self {
-        let set = Self::of(&VERSION, handshake.version)
-            .with(&KEY_EXCHANGE, handshake.key_exchange)
-            .with(&ARRANGEMENT, handshake.arrangement);
-        match handshake.search {
-            Some(search) => set.with(&SEARCH, search),
+        let mut set = Self::of(&VERSION, handshake.version);
+        set = set.with(&KEY_EXCHANGE, handshake.key_exchange);
+        set = match handshake.arrangement {
+            Arrangement::One => set,
+            Arrangement::Beside { other } => set.with(&SECOND_CERTIFICATE, other),
+            Arrangement::Balanced {
+                servers,
+                balance,
+                fate,
+            } => set
+                .with(&SERVERS, servers)
+                .with(&BALANCE, balance)
+                .with(&FATE, fate),
+        };
+        let Some(Saturating { most, p99 }) = handshake.search else {
+            return set;
+        };
+        set = set.with(&MOST_USERS, most);
+        match p99 {
+            Some(limit) => set.with(&P99_LIMIT, limit.as_micros()),
             None => set,
         }
     }
 }
 
-/// What stands behind the address that clients ask.
+/// Servers behind the address that clients ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(try_from = "String")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Arrangement {
-    /// One server with one certificate.
+    /// Single server with one certificate.
     #[default]
     One,
-    /// One server with two certificates, for RSA and ECDSA; the client takes but one kind.
+    /// Single server with two certificates, for RSA and ECDSA, of which the client accepts one kind.
     Beside {
-        /// The key of the certificate that the client does not take.
+        /// Key of the certificate that the client does not accept.
         other: Algorithm,
     },
     /// Several servers behind a balancer that passes TCP on, each with a key of its own.
     Balanced {
-        /// How many.
+        /// Number of servers.
         servers: NonZeroU8,
-        /// Which is given the next connection.
+        /// Choice of the server for the next connection.
         balance: Balance,
-        /// What becomes of them.
+        /// Accident during the load.
+        #[serde(default)]
         fate: Fate,
     },
 }
 
 impl Arrangement {
-    /// What clients of a case ask.
+    /// Servers of a case.
     pub fn of(case: &Case) -> Self {
         Handshake::of(case).map_or(Self::One, |handshake| handshake.arrangement)
     }
 
-    /// Servers.
+    /// Reads the arrangement from a case's parameters.
+    ///
+    /// # Errors
+    /// When a word is none of these.
+    pub fn read(parameters: &Parameters) -> Result<Self, Error> {
+        if let Some(other) = parameters.read(&SECOND_CERTIFICATE)? {
+            return Ok(Self::Beside { other });
+        }
+        Ok(match parameters.read(&BALANCE)? {
+            None => Self::One,
+            Some(balance) => Self::Balanced {
+                servers: parameters.read(&SERVERS)?.unwrap_or(NonZeroU8::MIN),
+                balance,
+                fate: parameters.read(&FATE)?.unwrap_or_default(),
+            },
+        })
+    }
+
+    /// Number of servers.
     pub const fn servers(self) -> NonZeroU8 {
         match self {
             Self::One | Self::Beside { .. } => NonZeroU8::MIN,
@@ -187,78 +221,24 @@ impl Arrangement {
     }
 }
 
-/// `one`, `beside nistp256`, `2 servers round-robin one-killed`
-impl fmt::Display for Arrangement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::One => f.write_str("one"),
-            Self::Beside { other } => write!(f, "beside {other}"),
-            Self::Balanced {
-                servers,
-                balance,
-                fate,
-            } => {
-                let number = if servers.get() == 1 {
-                    "server"
-                } else {
-                    "servers"
-                };
-                write!(f, "{servers} {number} {balance}")?;
-                match fate {
-                    Fate::AllLive => Ok(()),
-                    Fate::OneKilled => write!(f, " {fate}"),
-                }
-            }
-        }
-    }
-}
-
-as_text!(Arrangement);
-
-impl FromStr for Arrangement {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let no_arrangement = || format!("'{text}' is no arrangement of servers");
-        let words: Vec<&str> = text.split(' ').collect();
-        match words.as_slice() {
-            ["one"] => Ok(Self::One),
-            ["beside", other] => {
-                let other = other.parse().map_err(|_| no_arrangement())?;
-                Ok(Self::Beside { other })
-            }
-            [servers, "server" | "servers", balance, fate @ ..] => Ok(Self::Balanced {
-                servers: servers.parse().map_err(|_| no_arrangement())?,
-                balance: balance.parse().map_err(|_| no_arrangement())?,
-                fate: match fate {
-                    [] => Fate::AllLive,
-                    [fate] => fate.parse().map_err(|_| no_arrangement())?,
-                    _ => return Err(no_arrangement()),
-                },
-            }),
-            _ => Err(no_arrangement()),
-        }
-    }
-}
-
 words! {
-    /// Which server is given the next connection.
+    /// Choice of the server for the next connection.
     pub enum Balance("balance") {
         /// Each in its turn.
         RoundRobin = "round-robin",
-        /// The one that has the fewest.
+        /// The server with the fewest connections.
         LeastConnections = "least-connections",
     }
 }
 
 words! {
-    /// What becomes of servers during a load.
+    /// Accident of servers during a load.
     #[derive(Default)]
     pub enum Fate("fate of servers") {
-        /// They live.
+        /// No accident.
         #[default]
         AllLive = "all-live",
-        /// One is killed in the middle.
+        /// A server is killed in the middle.
         OneKilled = "one-killed",
     }
 }
@@ -285,40 +265,44 @@ mod tests {
     }
 
     #[test]
-    fn searches_are_read_back_as_they_are_written() {
-        for text in [
-            "up to 1 users",
-            "up to 256 users p99 0.05 s",
-            "up to 8 users p99 2 s",
+    fn handshakes_are_read_back_as_they_are_written() {
+        let balanced = Arrangement::Balanced {
+            servers: NonZeroU8::new(4).unwrap(),
+            balance: Balance::LeastConnections,
+            fate: Fate::OneKilled,
+        };
+        let other = "nistp256".parse().unwrap();
+        let most = NonZeroU32::new(64).unwrap();
+        let p99 = Some(Duration::from_millis(50));
+        for (arrangement, search, remark) in [
+            (Arrangement::One, None, "tls1.3 x25519"),
+            (
+                Arrangement::Beside { other },
+                None,
+                "tls1.3 x25519 nistp256",
+            ),
+            (
+                balanced,
+                None,
+                "tls1.3 x25519 4 servers least-connections one-killed",
+            ),
+            (
+                Arrangement::One,
+                Some(Saturating { most, p99 }),
+                "tls1.3 x25519 64 most-users 50000 p99-us",
+            ),
         ] {
-            let read: Saturating = text.parse().unwrap();
-            assert_eq!(read.to_string(), text);
-        }
-        for bad in [
-            "",
-            "none",
-            "up to 0 users",
-            "up to 8 users p99",
-            "up to 8 users p99 x s",
-            "up to 8 users p99 -1 s",
-        ] {
-            assert!(bad.parse::<Saturating>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn arrangements_are_read_back_as_they_are_written() {
-        for text in [
-            "one",
-            "beside nistp256",
-            "1 server round-robin",
-            "4 servers least-connections one-killed",
-        ] {
-            let read: Arrangement = text.parse().unwrap();
-            assert_eq!(read.to_string(), text);
-        }
-        for bad in ["", "two", "beside", "beside x", "0 servers round-robin"] {
-            assert!(bad.parse::<Arrangement>().is_err(), "{bad}");
+            let asked = Handshake {
+                arrangement,
+                search,
+                ..Handshake::one(TlsVersion::V1_3, KeyExchange::X25519)
+            };
+            let case = Case {
+                parameters: asked.into(),
+                ..keymark_testkit::case("rsa2048").build()
+            };
+            assert_eq!(case.parameters.remark().unwrap(), remark);
+            assert_eq!(Handshake::of(&case), Ok(asked));
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What a server asks of its key, and what the operation takes when nobody else asks.
+//! Calls of a server to its key, and the duration of the operation alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::tls::servers::{CallsSoFar, Installed, RunningServer};
+use crate::tls::servers::{CallsSoFar, InstalledServer, RunningServer};
 use keymark_bench::runner::measure_alone;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
@@ -22,19 +22,19 @@ use super::cluster::Cluster;
 use super::keys::Keys;
 use crate::raw;
 
-/// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
+/// Time for operations before a load, and again after it; a slow key takes longer for one.
 const TIME: Duration = Duration::from_millis(150);
 /// More tell nothing.
 const MOST: u64 = 2_000;
 
-/// What is found out of a key beside one load.
+/// Measurements of a key beside one load.
 pub(super) struct KeyUse {
     alone: Option<Alone>,
     before: Option<CallsSoFar>,
 }
 
 impl KeyUse {
-    /// Before the load.
+    /// Begins before the load.
     pub(super) fn begin(
         case: &Case,
         keys: &Keys,
@@ -48,7 +48,7 @@ impl KeyUse {
         })
     }
 
-    /// After the drain.
+    /// Ends after the drain.
     pub(super) fn end(
         self,
         handshakes: u64,
@@ -70,7 +70,7 @@ struct Alone {
     operation: Operation,
     by: Calculator,
     workload: Workload,
-    /// In nanoseconds.
+    /// Durations in nanoseconds.
     took: Vec<u64>,
 }
 
@@ -121,7 +121,7 @@ impl Alone {
     }
 }
 
-/// What a full handshake asks of the server's key.
+/// Operation of the server's key in a full handshake.
 fn operation_of(case: &Case) -> Option<Operation> {
     let asked = super::Handshake::of(case).ok()?;
     Some(if asked.key_exchange == KeyExchange::Rsa {
@@ -132,13 +132,13 @@ fn operation_of(case: &Case) -> Option<Operation> {
 }
 
 /// The version of the distribution's libcrypto, if the server uses the same.
-fn own_libcrypto(installed: &Installed) -> Option<String> {
+fn own_libcrypto(installed: &InstalledServer) -> Option<String> {
     let loaded = software::load(Library::OpenSslSystem).ok()?.version();
     let of_server = installed.openssl().ok()?.version.to_string();
     (loaded.split(' ').next() == Some(of_server.as_str())).then_some(of_server)
 }
 
-/// What a server has asked since that reading, for so many handshakes.
+/// Difference of two readings, for this number of handshakes.
 fn since(before: &CallsSoFar, after: &CallsSoFar, handshakes: u64) -> TokenCalls {
     let functions = after.calls.iter().filter_map(|(traced, times)| {
         let earlier = before.calls.get(traced);
@@ -166,8 +166,8 @@ fn since(before: &CallsSoFar, after: &CallsSoFar, handshakes: u64) -> TokenCalls
     }
 }
 
-/// Whether a call is part of an operation with the private key: that is begun, does its work, and in parts comes to an end.
-/// keymark's own operation is all of that, too.
+/// Returns whether a call belongs to an operation with the private key, from its begin to its end, as in keymark's
+/// own operation.
 fn is_of_operation(traced: Traced) -> bool {
     const AROUND: [Call; 4] = [
         Call::C_SignInit,

@@ -1,11 +1,11 @@
-//! Where the servers' private keys are: test keys in files, or keys on a PKCS#11 token.
+//! Private keys of servers: test keys in files, or keys on a PKCS#11 token.
 
 use std::sync::Arc;
 
-use crate::tls::servers::{Identity, Installed, ServerError, TokenWay, Tracing};
+use crate::tls::servers::{Identity, InstalledServer, ServerError, TokenWay, Tracing};
 use keymark_bench::store::Capability;
-use keymark_bench::{Algorithm, Error, Operation, StoreIdentity};
-use keymark_stores::access::Certificate;
+use keymark_bench::{Algorithm, Case, Error, Operation, StoreIdentity};
+use keymark_stores::access::{Access, Certificate};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::tpm2_pkcs11;
 use keymark_stores::store::{KeyStore, unsupported};
@@ -31,7 +31,7 @@ impl Keys {
         })
     }
 
-    /// The same, and whether what servers ask of the token is counted.
+    /// Sets whether the calls of servers to the token are counted.
     pub fn with_tracing(self, tracing: Tracing) -> Self {
         Self { tracing, ..self }
     }
@@ -53,12 +53,28 @@ impl Keys {
         self.store.restore()
     }
 
+    /// Removes what was written on several devices; returns what stays.
+    pub(crate) fn restore_all(keys: &[Self]) -> Vec<Error> {
+        keys.iter()
+            .filter_map(|keys| keys.restore().err())
+            .collect()
+    }
+
+    /// The keys of a case's device.
+    pub(crate) fn of_case<'k>(keys: &'k [Self], case: &Case) -> Result<&'k Self, Error> {
+        let own = keys.iter().find(|keys| keys.identity.device == case.device);
+        own.ok_or_else(|| {
+            let reason = format!("{} is not a device of the plan", case.device);
+            Error::call("starting a server", reason, "")
+        })
+    }
+
     /// A certificate for a key of the algorithm, and the key as the server gets at it: on a token by that way, or the one
     /// that works.
     pub(super) fn certified(
         &self,
         algorithm: Algorithm,
-        server: &Installed,
+        server: &InstalledServer,
         way: Option<TokenWay>,
     ) -> Result<Identity, ServerError> {
         let capability = Capability {
@@ -66,12 +82,13 @@ impl Keys {
             operation: Operation::Sign,
         };
         let key = self.store.key(capability)?;
-        let access = self.store.access(&key)?;
-        if let Some(key) = access.file {
-            return Identity::in_file(&key);
-        }
-        let module = access.module;
-        let module = module.ok_or_else(|| unsupported("a TLS server", capability))?;
+        let module = match self.store.access(&key)? {
+            Access::KeyFile(key) => return Identity::in_file(&key),
+            Access::Module(module) => module,
+            Access::Card(..) | Access::Locator(_) => {
+                return Err(unsupported("a TLS server", capability).into());
+            }
+        };
         let key = module.program_key(Certificate::NotNeeded)?;
         tpm2_pkcs11::check_server(key.module())?;
         let key = key.naming_one()?;

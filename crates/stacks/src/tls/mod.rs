@@ -1,20 +1,17 @@
 //! TLS servers under load: those of [`servers`] with a key in a file or on a PKCS#11 token, driven by keymark's own client.
 //!
 //! A load is no crew of workers with handles, so that no [`Stack`](keymark_bench::workload::Stack) makes it ready: a
-//! case is a server that is started, a load on it, and what came of it ([`Measuring`]).
+//! case is a server that is started and a load on it ([`StartedServers`], [`RemoteServer`]), driven by [`crate::loads`].
 
 mod cluster;
 mod comparisons;
 mod handshake;
 mod key_use;
 mod keys;
-mod limited;
-pub(crate) mod measuring;
-pub(crate) mod outcome;
+mod measuring;
 mod remote;
-pub(crate) mod rounds;
-mod saturating;
 pub mod servers;
+pub mod survey;
 pub(crate) mod trust;
 
 use keymark_bench::{StackName, Standing};
@@ -22,11 +19,11 @@ use keymark_bench::{StackName, Standing};
 use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Servers, Starting};
-pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating, VERSION};
+pub use handshake::{Arrangement, Balance, Fate, Handshake, MOST_USERS, Saturating, VERSION};
 pub use keymark_load::{ClientLine, Clients, KeyExchange, Timeouts, TlsVersion, clients};
 pub use keys::Keys;
-pub use measuring::{Client, Measuring, Watch};
-pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried};
+pub use measuring::{StartedServers, search_step};
+pub use remote::{Address, CONNECT, Reached, Remote, RemoteServer, Tried};
 pub use servers::Tracing;
 
 /// A server with a library of cryptography of its own.
@@ -43,8 +40,12 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[
         handshake::VERSION,
         handshake::KEY_EXCHANGE,
-        handshake::ARRANGEMENT,
-        handshake::SEARCH,
+        handshake::SECOND_CERTIFICATE,
+        handshake::SERVERS,
+        handshake::BALANCE,
+        handshake::FATE,
+        handshake::MOST_USERS,
+        handshake::P99_LIMIT,
     ],
     layers: || None,
     comparisons: comparisons::ALL,

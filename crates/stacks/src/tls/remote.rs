@@ -1,44 +1,33 @@
 //! A server that runs already, and that keymark knows by its answers only.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad,
+    Algorithm, Case, Clock, DeviceName, Error, MonotonicClock, Plan, Provenance, ServerLoad,
     StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
-    Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed,
-    Settings, Target, Timeouts, TlsVersion, Weak, joined, probe,
+    Certificate, ClientLine, ClientOffer, Clients, Expected, Failure, Fingerprint, KeyExchange,
+    LoadError, LoadSettings, Probed, Target, Timeouts, TlsVersion, Weak, handshake, joined, probe,
 };
-use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
-use super::limited::Limited;
-use super::measuring::{Client, Relay, Watch};
-use super::outcome;
-use super::rounds::Driven;
 use super::trust;
+use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
-/// How long a handshake may take, where nothing is measured.
+/// Limit of a handshake that is not measured.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Signatures that a client may accept of a server with several certificates, to be shown each
-/// (SSL_CTX_set1_sigalgs_list(3)).
-const SIGNATURES: [&str; 2] = [
-    "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512:RSA+SHA1",
-    "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ECDSA+SHA1:ed25519:ed448",
-];
-/// Where a key is, as far as anybody outside can tell.
+/// Store of a key whose place is unknown.
 const REMOTE: StoreKind = StoreKind::of("remote");
 
-/// Where a server is: `www.example.org:443`.
+/// Address of a server: `www.example.org:443`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     host: String,
@@ -116,16 +105,16 @@ impl std::fmt::Display for Address {
 /// A server.
 #[derive(Debug, Clone)]
 pub struct Remote {
-    /// Where it is.
+    /// Its address.
     pub address: Address,
-    /// What it is called in the handshake and in requests, if that is not its host.
+    /// Its name in the handshake and in requests, if that is not its host.
     pub server_name: Option<String>,
-    /// What it is asked for.
+    /// Path of requests.
     pub path: String,
     /// The file with the authorities, in PEM, one of which has to have certified it for its name; none where the
     /// certificate that it shows first is the only one that counts in the run.
     pub authority: Option<PathBuf>,
-    /// Whether weak keys are accepted.
+    /// Acceptance of weak keys.
     pub weak: Weak,
 }
 
@@ -149,13 +138,14 @@ impl Reached {
 }
 
 impl Remote {
-    /// Whether all of these are this machine itself.
+    /// Returns whether all of these addresses are this machine's.
     pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
-        let mut each = addresses.iter();
-        each.all(|address| address.ip().to_canonical().is_loopback())
+        addresses
+            .iter()
+            .all(|address| address.ip().to_canonical().is_loopback())
     }
 
-    /// One transaction: what the server is with that version and key exchange.
+    /// Makes one transaction with that version and key exchange.
     ///
     /// # Errors
     /// When it is to be had at none of the addresses, its certificate is not trusted, or it was stopped.
@@ -194,12 +184,12 @@ impl Remote {
     pub fn certificates(&self, addresses: &[SocketAddr]) -> Result<Vec<Vec<u8>>, Error> {
         let mut last = None;
         for address in addresses {
-            match self.shown_at(address, "") {
+            match self.shown_at(*address, Certificate::Any) {
                 Ok(mut chain) => {
                     // It refuses those for which it has no certificate.
-                    let others = SIGNATURES
-                        .iter()
-                        .flat_map(|one| self.shown_at(address, one));
+                    let others = [Certificate::Rsa, Certificate::Curve]
+                        .into_iter()
+                        .flat_map(|one| self.shown_at(*address, one));
                     chain.extend(others.flatten());
                     let mut seen = BTreeSet::new();
                     chain.retain(|certificate| seen.insert(certificate.clone()));
@@ -209,35 +199,25 @@ impl Remote {
             }
         }
         let call = format!("asking {} for its certificates", self.address);
-        let reason = last.unwrap_or_else(|| "it has no address".into());
+        let reason = last.map_or_else(|| "it has no address".to_owned(), |error| error.to_string());
         let advice = "is a TLS server running and listening there?";
         Err(Error::call(call, reason, advice))
     }
 
-    /// To a client that accepts these signatures; of an empty list all.
+    /// Certificates that a client gets that accepts these.
     fn shown_at(
         &self,
-        address: &SocketAddr,
-        accepted: &str,
-    ) -> Result<Vec<Vec<u8>>, Box<dyn std::error::Error>> {
-        let stream = Limited::connect(address, PATIENCE)?;
-        let mut builder = SslConnector::builder(SslMethod::tls_client())?;
-        builder.set_verify(SslVerifyMode::NONE);
-        // Weak keys are what is looked for.
-        builder.set_security_level(0);
-        if !accepted.is_empty() {
-            builder.set_sigalgs_list(accepted)?;
-        }
-        let mut configuration = builder.build().configure()?;
-        configuration.set_verify_hostname(false);
-        configuration.set_use_server_name_indication(self.name().parse::<IpAddr>().is_err());
-        let connected = configuration.connect(self.name(), stream)?;
-        let chain = connected.ssl().peer_cert_chain().into_iter().flatten();
-        let chain = chain.map(|certificate| certificate.to_der());
-        Ok(chain.collect::<Result<_, _>>()?)
+        address: SocketAddr,
+        accepted: Certificate,
+    ) -> Result<Vec<Vec<u8>>, LoadError> {
+        let clock = MonotonicClock::new();
+        let limit = (&clock as &dyn Clock, clock.now().after(PATIENCE));
+        let offer = ClientOffer::of_certificates(accepted);
+        Ok(handshake((address, self.name()), &offer, limit)?.chain)
     }
 
-    fn name(&self) -> &str {
+    /// Name in the handshake.
+    pub(super) fn name(&self) -> &str {
         self.server_name.as_deref().unwrap_or(&self.address.host)
     }
 
@@ -284,13 +264,13 @@ impl Remote {
     }
 }
 
-/// What to do about it, where that is known.
+/// Returns the advice on a failure, if there is any.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "of the others nothing is known"
 )]
-const fn advice(error: &keymark_load::Error) -> &'static str {
-    let keymark_load::Error::Transaction(failure) = error else {
+const fn advice(error: &LoadError) -> &'static str {
+    let LoadError::Transaction(failure) = error else {
         return "";
     };
     match failure {
@@ -309,81 +289,91 @@ const fn advice(error: &keymark_load::Error) -> &'static str {
 /// A handshake that was asked for, and what came of it.
 pub type Tried = ((TlsVersion, KeyExchange), Result<Reached, Error>);
 
-/// Loads on one server that runs already.
+/// Server that runs already, under loads.
 #[derive(Debug)]
-pub struct Asking<'a> {
-    /// Which.
+pub struct RemoteServer<'a> {
+    /// The server.
     pub remote: &'a Remote,
-    /// What it was found to be, by what was asked of the handshake.
+    /// Its answers, by what was asked of the handshake.
     pub reached: &'a [Tried],
-    /// Who loads it.
-    pub client: Client<'a>,
-    /// What several clients have told of their load, in place of one of this client.
+    /// Reports of several clients, in place of a load by this one.
     pub told: Option<&'a Clients>,
 }
 
-impl Asking<'_> {
-    /// Measures the cases of the plan one after the other.
-    pub fn run(
-        &self,
-        plan: &Plan,
-        observer: &mut dyn Observer,
-        watch: &mut dyn Watch,
-    ) -> Vec<CaseRecord> {
-        let interrupt = self.client.interrupt;
-        let mut records = Vec::with_capacity(plan.cases.len());
-        for (index, case) in plan.cases.iter().enumerate() {
-            let id = CaseId::at(index);
-            let mut record = CaseRecord::new(case.clone());
-            if !interrupt.load(Ordering::Relaxed) {
-                observer.preparing(id, case);
-                let load = self.load(case, plan.settings.seed, watch);
-                let driven = load.map(|load| Driven {
-                    load,
-                    settled: None,
-                    ended: None,
-                });
-                outcome::note(&mut record, driven, interrupt);
-                observer.finished(id, &record);
-            }
-            records.push(record);
-        }
-        records
-    }
-
-    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
+impl LoadFamily for RemoteServer<'_> {
+    fn begin<'s>(
+        &'s self,
+        case: &Case,
+        _: &Plan,
+        (client, _): (&Client<'_>, &mut dyn Watch),
+    ) -> Result<(Box<dyn UnderLoad + 's>, Rounds), Error> {
         let asked = Handshake::of(case)?;
         let wanted = (asked.version, asked.key_exchange);
-        let mut known = self.reached.iter();
-        let found = known.find(|(asked, _)| *asked == wanted);
+        let found = self.reached.iter().find(|(asked, _)| *asked == wanted);
         let reached = match found {
             Some((_, Ok(reached))) => reached,
             Some((_, Err(error))) => return Err(error.clone()),
             None => return Err(Error::call("asking a server", "it was not tried", "")),
         };
-        let leaf = reached.probed.chain.first();
-        let pinned = leaf.map(|leaf| Certificate::Pinned(Fingerprint::of(leaf)));
-        let certificate = pinned.unwrap_or(Certificate::Any);
-        let target = self.remote.target(reached.address, wanted, certificate);
         if asked.search.is_some() {
             let why = "only possible for servers that keymark has started";
             return Err(Error::call("looking for the server's limits", why, ""));
         }
-        let settings = Settings {
-            load: case.load,
-            seed,
-            ..self.client.settings.clone()
+        let leaf = reached.probed.chain.first();
+        let certificate = leaf.map_or(Certificate::Any, |leaf| {
+            Certificate::Pinned(Fingerprint::of(leaf))
+        });
+        let server = LoadedRemote {
+            target: self.remote.target(reached.address, wanted, certificate),
+            described: self.remote.describe(reached),
+            told: self.told,
         };
-        let server = self.remote.describe(reached);
-        if let Some(told) = self.told {
-            return Ok(joined(told, &settings, server));
-        }
-        let mut observer = Relay::of(case, watch);
-        let measured = self.client.drive(&target, &settings, &mut observer)?;
-        if let Some(tell) = watch.lines() {
-            tell(ClientLine::End((&measured).into()));
-        }
-        Ok(measured.record(server))
+        Ok((Box::new(server), Rounds::one(client.settings.duration)))
+    }
+}
+
+struct LoadedRemote<'a> {
+    target: Target,
+    described: BTreeMap<String, String>,
+    told: Option<&'a Clients>,
+}
+
+impl UnderLoad for LoadedRemote<'_> {
+    fn load(
+        &mut self,
+        case: &Case,
+        settings: &LoadSettings,
+        (client, watch): (&Client<'_>, &mut dyn Watch),
+    ) -> Result<Driven, Error> {
+        let described = self.described.clone();
+        let load = match self.told {
+            Some(told) => joined(told, settings, described),
+            None => {
+                let relay = &mut Relay {
+                    case,
+                    watch: &mut *watch,
+                };
+                let measured = client.drive(&self.target, settings, relay)?;
+                if let Some(tell) = watch.lines() {
+                    tell(ClientLine::End((&measured).into()));
+                }
+                measured.record(described)
+            }
+        };
+        Ok(Driven {
+            load,
+            settled: None,
+            ended: None,
+        })
+    }
+
+    fn conclude(
+        self: Box<Self>,
+        _: &mut ServerLoad,
+        _: Option<&Error>,
+        _: &dyn Clock,
+    ) -> Result<(), Error> {
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether a server's certificate is from an authority that the user trusts, and for that server's name.
+//! Check whether a server's certificate is from an authority that the user trusts, and for that server's name.
 
 use std::fs;
 use std::net::IpAddr;

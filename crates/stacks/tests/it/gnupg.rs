@@ -181,6 +181,18 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
     }
 }
 
+#[test]
+fn homes_and_agents_are_gone_afterwards() {
+    let homes = Homes::new();
+    let home = homes.home("ed25519", Protection::None).unwrap();
+    let path = home.home.path().to_owned();
+    assert!(naming(&path) > 0, "an agent runs");
+    drop(home);
+    drop(homes);
+    assert!(!path.exists());
+    assert_eq!(naming(&path), 0);
+}
+
 /// The installed programs, with a gpg in front that refuses to make the first key.
 fn gpg_that_fails_once(directory: &Path) -> Gnupg {
     let lines = format!(
@@ -201,16 +213,4 @@ fn a_home_that_came_to_nothing_is_not_in_the_way_of_the_next() {
     let error = home().unwrap_err().to_string();
     assert_says(&error, ["No secret key"]);
     home().unwrap();
-}
-
-#[test]
-fn homes_and_agents_are_gone_afterwards() {
-    let homes = Homes::new();
-    let home = homes.home("ed25519", Protection::None).unwrap();
-    let path = home.home.path().to_owned();
-    assert!(naming(&path) > 0, "an agent runs");
-    drop(home);
-    drop(homes);
-    assert!(!path.exists());
-    assert_eq!(naming(&path), 0);
 }

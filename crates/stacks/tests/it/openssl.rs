@@ -1,15 +1,13 @@
 //! The program `openssl` with keys in files: its results pass the check, and wrong ones do not.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::case::StackName;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stacks::openssl::{FAMILY, OpenSsl, OpenSslWay};
+use keymark_stacks::openssl::{FAMILY, OpenSslWay};
 use keymark_stores::device::Run;
 use keymark_testkit::assert_says;
 use keymark_testkit::case;
-use keymark_testkit::process::write_script;
 
 use crate::suite::{passes, perform};
 
@@ -58,13 +56,4 @@ fn a_program_that_writes_nothing_has_failed() {
     let nothing = keymark_bench::workload::Performed::default();
     let error = handle.collect(nothing, &mut output).unwrap_err();
     assert_says(&error, ["No such file"]);
-}
-
-#[test]
-fn a_program_that_is_something_else_is_missing() {
-    let directory = tempfile::tempdir().unwrap();
-    let find = |directory: &Path| OpenSsl::find(Some(directory)).unwrap_err().to_string();
-    write_script(&directory.path().join("openssl"), "echo LibreSSL 3.8.2");
-    let error = find(directory.path());
-    assert_says(&error, ["says 'LibreSSL 3.8.2'"]);
 }

@@ -114,46 +114,6 @@ fn does_what_it_offers(library: Library, names: &[&str]) {
 }
 
 #[test]
-fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
-    let stack = RawStack::new(keys(), 1);
-    let library = Library::OpenSslSystem;
-    let of = |name: &str, operation| Case {
-        parameters: Parameters::from([("library", library.word())]),
-        ..case(name.parse().unwrap(), operation)
-    };
-    for (name, operation) in [
-        ("mlkem768", Operation::Decapsulate),
-        ("elg2048", Operation::Decrypt),
-    ] {
-        let error = stack.prepare(&of(name, operation)).unwrap_err().to_string();
-        let expected = format!("the system's OpenSSL has no {operation} with {name}");
-        assert_eq!(error, expected);
-    }
-    let mut workload = stack.prepare(&of("nistp256", Operation::Decrypt)).unwrap();
-    let handle = &mut workload.crew.handles()[0];
-    let mut off_the_curve = workload.inputs[0].clone();
-    assert!(
-        handle.perform(&off_the_curve, &mut [0; 64]).is_err(),
-        "not armed"
-    );
-    off_the_curve.bytes[64] ^= 1;
-    let error = handle.arm(&off_the_curve).unwrap_err().to_string();
-    assert!(
-        error.starts_with("EVP_PKEY_derive_set_peer failed: "),
-        "{error}"
-    );
-
-    let mut workload = stack.prepare(&of("rsa2048", Operation::Sign)).unwrap();
-    let input = Input { bytes: vec![0; 31] };
-    let handle = &mut workload.crew.handles()[0];
-    let error = handle
-        .perform(&input, &mut [0; 256])
-        .unwrap_err()
-        .to_string();
-    assert!(error.starts_with("EVP_PKEY_sign failed: "), "{error}");
-}
-
-#[test]
 fn what_libgcrypt_refuses_ends_the_operation_with_the_failing_call() {
     let stack = RawStack::new(keys(), 1);
     let of = |name: &str, operation| Case {
@@ -173,21 +133,6 @@ fn what_libgcrypt_refuses_ends_the_operation_with_the_failing_call() {
     assert!(error.starts_with("gcry_pk_decrypt failed: "), "{error}");
     let nothing = handle.collect(Performed::default(), &mut [0; 64]);
     assert!(nothing.is_err(), "no result of an earlier operation");
-}
-
-#[test]
-fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
-    let stack = RawStack::new(keys(), 1);
-    let mut workload = stack
-        .prepare(&case("mlkem768".parse().unwrap(), Operation::Decapsulate))
-        .unwrap();
-    let mut broken = workload.inputs[0].clone();
-    broken.bytes.pop();
-    let error = workload.crew.handles()[0]
-        .perform(&broken, &mut [0; 64])
-        .unwrap_err()
-        .to_string();
-    assert!(error.starts_with("EVP_PKEY_decapsulate failed"), "{error}");
 }
 
 fn on_card(maker: &CardMaker, capability: Capability) -> Case {
@@ -243,4 +188,59 @@ fn in_its_time(stack: &RawStack, maker: &CardMaker, capability: Capability) {
         }
     }
     passed.unwrap();
+}
+
+#[test]
+fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(keys(), 1);
+    let library = Library::OpenSslSystem;
+    let of = |name: &str, operation| Case {
+        parameters: Parameters::from([("library", library.word())]),
+        ..case(name.parse().unwrap(), operation)
+    };
+    for (name, operation) in [
+        ("mlkem768", Operation::Decapsulate),
+        ("elg2048", Operation::Decrypt),
+    ] {
+        let error = stack.prepare(&of(name, operation)).unwrap_err().to_string();
+        let expected = format!("the system's OpenSSL has no {operation} with {name}");
+        assert_eq!(error, expected);
+    }
+    let mut workload = stack.prepare(&of("nistp256", Operation::Decrypt)).unwrap();
+    let handle = &mut workload.crew.handles()[0];
+    let mut off_the_curve = workload.inputs[0].clone();
+    assert!(
+        handle.perform(&off_the_curve, &mut [0; 64]).is_err(),
+        "not armed"
+    );
+    off_the_curve.bytes[64] ^= 1;
+    let error = handle.arm(&off_the_curve).unwrap_err().to_string();
+    assert!(
+        error.starts_with("EVP_PKEY_derive_set_peer failed: "),
+        "{error}"
+    );
+
+    let mut workload = stack.prepare(&of("rsa2048", Operation::Sign)).unwrap();
+    let input = Input { bytes: vec![0; 31] };
+    let handle = &mut workload.crew.handles()[0];
+    let error = handle
+        .perform(&input, &mut [0; 256])
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("EVP_PKEY_sign failed: "), "{error}");
+}
+
+#[test]
+fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(keys(), 1);
+    let mut workload = stack
+        .prepare(&case("mlkem768".parse().unwrap(), Operation::Decapsulate))
+        .unwrap();
+    let mut broken = workload.inputs[0].clone();
+    broken.bytes.pop();
+    let error = workload.crew.handles()[0]
+        .perform(&broken, &mut [0; 64])
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("EVP_PKEY_decapsulate failed"), "{error}");
 }

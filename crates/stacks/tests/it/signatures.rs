@@ -250,16 +250,6 @@ fn signed(workload: &mut Workload, times: usize) -> Vec<(usize, Vec<u8>)> {
 }
 
 #[test]
-fn cases_of_one_key_sign_the_same_texts() {
-    let (mut first, stack) = workload(Gnupg::find(None).unwrap());
-    let mut second = stack.prepare(&case(2)).unwrap();
-    for workload in [&mut first, &mut second] {
-        let outputs = signed(workload, 1);
-        assert_eq!(verdicts(workload, &outputs), [Ok(())]);
-    }
-}
-
-#[test]
 fn gpg_is_asked_about_a_few_messages_once_a_case() {
     let directory = tempfile::tempdir().unwrap();
     let refuses = "case \"$*\" in *--verify-files*) echo 'gpg: BAD signature' >&2; exit 1;; esac";

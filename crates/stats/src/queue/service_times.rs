@@ -1,4 +1,4 @@
-//! What operations take: samples as they are, or times with their weights.
+//! Service times of operations: samples, or times with weights.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -15,9 +15,9 @@ const MOST_OF_RARE: f64 = 3e6;
 /// Times and how likely each is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServiceTimes {
-    /// In seconds.
+    /// Times in seconds.
     times: Vec<f64>,
-    /// How likely a time up to each of them is, the last 1; empty: all are equally likely.
+    /// Cumulative probability of each, the last 1; empty if all are equally likely.
     cumulative: Vec<f64>,
     /// The measurement that they are, where they are one.
     measured: Blocks,
@@ -97,7 +97,7 @@ impl ServiceTimes {
         needed.min(MOST_OF_RARE)
     }
 
-    /// Whether the times that decide how long operations wait are too rare for a simulation.
+    /// Returns whether the times that decide how long operations wait are too rare for a simulation.
     pub fn are_too_rare(&self) -> bool {
         self.needed() >= MOST_OF_RARE
     }
@@ -110,18 +110,18 @@ impl ServiceTimes {
         Seconds(self.times[self.at(share)])
     }
 
-    /// Of a mixture the first time at which that share is reached. Sums end below 1 by rounding.
+    /// Returns the first time of a mixture at which that share is reached. Sums end below 1 by rounding.
     fn at(&self, share: f64) -> usize {
         let at = self.cumulative.partition_point(|up_to| *up_to < share);
         at.min(self.times.len() - 1)
     }
 
-    /// Whether all are the same.
+    /// Returns whether all are the same.
     pub fn is_constant(&self) -> bool {
         self.times.iter().all(|time| *time == self.times[0])
     }
 
-    /// Whether another measurement could have given others.
+    /// Returns whether another measurement could have given others.
     pub fn is_uncertain(&self) -> bool {
         !self.measured.is_empty() && !self.is_constant()
     }
@@ -135,7 +135,7 @@ impl ServiceTimes {
         }
     }
 
-    /// Those of another measurement such as this: as many of its blocks, drawn with replacement.
+    /// Returns the times of another such measurement: as many of its blocks, drawn with replacement.
     pub(super) fn resampled(&self, seed: u64) -> Self {
         let ranges = self.measured.unit_ranges();
         let mut picks = vec![0; ranges.len()];
@@ -151,7 +151,7 @@ impl ServiceTimes {
     }
 }
 
-/// What so large a share of them does not exceed, nearest rank.
+/// Returns a quantile, nearest rank.
 pub(super) fn level(mut times: Vec<f64>, share: f64) -> f64 {
     let rank = (times.len() as f64 * share).ceil() as usize;
     let rank = rank.clamp(1, times.len()) - 1;

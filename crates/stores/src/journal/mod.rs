@@ -1,4 +1,4 @@
-//! What is being changed on tokens that outlive this run: on disk before it is done, so that it can be
+//! Record of changes to tokens that outlive this run: on disk before it is done, so that it can be
 //! undone by whoever comes next if this keymark dies.
 //!
 //! A journal is a file of lines, each one JSON object, which are only ever added: the run and the token,
@@ -20,7 +20,6 @@ use serde_json::Value;
 
 use crate::user::TokenId;
 
-/// Of the lines.
 const FORMAT: u32 = 1;
 const SUFFIX: &str = ".journal";
 /// More than any run writes; what is longer is no journal.
@@ -30,16 +29,15 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestKeyWrite {
-    /// Where: `SIG`.
+    /// Place on the token: `SIG`.
     pub place: String,
-    /// What the place held.
+    /// Previous content of the place.
     pub before: Value,
-    /// What tells the test key from every other.
+    /// Properties that tell the test key from every other.
     pub test_key: Value,
 }
 
 impl TestKeyWrite {
-    /// One of a family of stores, in its own words.
     pub(crate) fn new(
         place: String,
         before: &impl Serialize,
@@ -53,7 +51,7 @@ impl TestKeyWrite {
         })
     }
 
-    /// What the place held, if it is that family's.
+    /// Returns the previous content of the place, if it is that family's.
     pub(crate) fn before<T: DeserializeOwned>(&self) -> Option<T> {
         T::deserialize(&self.before).ok()
     }
@@ -64,10 +62,10 @@ impl TestKeyWrite {
     }
 }
 
-/// How far a write has come.
+/// Progress of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// It may have been begun, and may have got anywhere.
+pub enum WriteProgress {
+    /// The write may have been begun, and may have got anywhere.
     Begun,
     /// The test key is there.
     Written,
@@ -77,7 +75,7 @@ pub enum Progress {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Line {
+enum JournalLine {
     Journal {
         format: u32,
         run: String,
@@ -92,7 +90,7 @@ enum Line {
     },
 }
 
-/// What a journal says.
+/// Content of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
     /// The run that writes.
@@ -100,7 +98,7 @@ pub struct Content {
     /// The token that is written to.
     pub token: TokenId,
     /// Each place once, in the order of the writes.
-    pub writes: Vec<(TestKeyWrite, Progress)>,
+    pub writes: Vec<(TestKeyWrite, WriteProgress)>,
 }
 
 impl Content {
@@ -109,10 +107,10 @@ impl Content {
     pub fn parse(text: &str) -> Result<Self, String> {
         let ended = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut lines = ended.lines().enumerate().map(|(number, line)| {
-            serde_json::from_str::<Line>(line)
+            serde_json::from_str::<JournalLine>(line)
                 .map_err(|error| format!("line {}: {error}", number + 1))
         });
-        let Some(Line::Journal { format, run, token }) = lines.next().transpose()? else {
+        let Some(JournalLine::Journal { format, run, token }) = lines.next().transpose()? else {
             return Err("it does not begin with its run and token".to_owned());
         };
         if format != FORMAT {
@@ -126,10 +124,10 @@ impl Content {
         Ok(content)
     }
 
-    fn take(&mut self, line: Line) -> Result<(), String> {
+    fn take(&mut self, line: JournalLine) -> Result<(), String> {
         match line {
-            Line::Journal { .. } => Err("it begins twice".to_owned()),
-            Line::Write(write) => {
+            JournalLine::Journal { .. } => Err("it begins twice".to_owned()),
+            JournalLine::Write(write) => {
                 if self
                     .writes
                     .iter()
@@ -137,25 +135,28 @@ impl Content {
                 {
                     return Err(format!("{} is written twice", write.place));
                 }
-                self.writes.push((write, Progress::Begun));
+                self.writes.push((write, WriteProgress::Begun));
                 Ok(())
             }
-            Line::Written { place } => self.note(&place, Progress::Written),
-            Line::Undone { place } => self.note(&place, Progress::Undone),
+            JournalLine::Written { place } => self.note(&place, WriteProgress::Written),
+            JournalLine::Undone { place } => self.note(&place, WriteProgress::Undone),
         }
     }
 
-    fn note(&mut self, place: &str, progress: Progress) -> Result<(), String> {
-        let mut writes = self.writes.iter_mut();
-        let write = writes.find(|(write, _)| write.place == place);
+    fn note(&mut self, place: &str, progress: WriteProgress) -> Result<(), String> {
+        let write = self
+            .writes
+            .iter_mut()
+            .find(|(write, _)| write.place == place);
         let (_, now) = write.ok_or_else(|| format!("cannot write to {place}"))?;
         *now = progress;
         Ok(())
     }
 
-    /// What is still to be undone, and how far its writing has come.
-    pub fn open(&self) -> Vec<(TestKeyWrite, Progress)> {
-        let open = |(_, progress): &&(TestKeyWrite, Progress)| *progress != Progress::Undone;
+    /// Returns the writes that are still to be undone, with their progress.
+    pub fn open(&self) -> Vec<(TestKeyWrite, WriteProgress)> {
+        let open =
+            |(_, progress): &&(TestKeyWrite, WriteProgress)| *progress != WriteProgress::Undone;
         self.writes.iter().filter(open).cloned().collect()
     }
 }
@@ -170,31 +171,31 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// What it says.
+    /// Returns its content.
     pub const fn content(&self) -> &Content {
         &self.content
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Notes a write that is about to be begun.
     pub fn begin(&mut self, write: TestKeyWrite) -> Result<(), Error> {
-        self.add(Line::Write(write))
+        self.add(JournalLine::Write(write))
     }
 
     /// Notes that the test key is there.
     pub fn written(&mut self, place: &str) -> Result<(), Error> {
         let place = place.to_owned();
-        self.add(Line::Written { place })
+        self.add(JournalLine::Written { place })
     }
 
     /// Notes that the test key is gone.
     pub fn undone(&mut self, place: &str) -> Result<(), Error> {
         let place = place.to_owned();
-        self.add(Line::Undone { place })
+        self.add(JournalLine::Undone { place })
     }
 
     /// Removes it: everything is undone.
@@ -208,7 +209,7 @@ impl Journal {
         mut self,
         token: &TokenId,
         places: &str,
-        mut undo: impl FnMut(&TestKeyWrite, Progress) -> Result<(), Error>,
+        mut undo: impl FnMut(&TestKeyWrite, WriteProgress) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.check_token(token)?;
         let mut kept = Vec::new();
@@ -229,7 +230,7 @@ impl Journal {
         ))
     }
 
-    /// Whether something on that token is to be undone by it.
+    /// Checks whether something on that token is to be undone by it.
     pub(crate) fn check_token(&self, token: &TokenId) -> Result<(), Error> {
         let of = &self.content.token;
         if of == token || self.content.open().is_empty() {
@@ -243,7 +244,7 @@ impl Journal {
         ))
     }
 
-    fn add(&mut self, line: Line) -> Result<(), Error> {
+    fn add(&mut self, line: JournalLine) -> Result<(), Error> {
         append(&mut self.file, &line).map_err(|error| failed("writing", &self.path, error))?;
         let taken = self.content.take(line);
         taken.map_err(|reason| failed("writing", &self.path, io::Error::other(reason)))
@@ -252,7 +253,7 @@ impl Journal {
 
 /// Adds the whole line or, when the disk is full, nothing: what is added next would make half a line
 /// unreadable.
-fn append(file: &mut File, line: &Line) -> io::Result<()> {
+fn append(file: &mut File, line: &JournalLine) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     let before = file.metadata()?.len();
@@ -272,10 +273,9 @@ fn failed(call: &str, path: &Path, error: io::Error) -> Error {
     )
 }
 
-/// What one run notes of one token, from its first write on.
+/// Journal of one run on one token, from its first write on.
 #[derive(Debug, Default)]
 pub(crate) struct RunJournal {
-    /// Where it goes, and the run that it is of.
     place: OnceLock<(Journals, String)>,
     journal: Mutex<Option<Journal>>,
 }
@@ -311,24 +311,24 @@ impl RunJournal {
     }
 }
 
-/// Where journals are.
+/// Directory of journals.
 #[derive(Debug, Clone)]
 pub struct Journals(PathBuf);
 
 impl Journals {
-    /// In the user's state directory.
+    /// Returns that of the user's state directory.
     pub fn of_user() -> Result<Self, Error> {
         let base = Xdg::new().during("looking for a home")?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Ok(Self(state.join("keymark").join("journal")))
     }
 
-    /// In that directory.
+    /// Returns that of a given directory.
     pub const fn within(directory: PathBuf) -> Self {
         Self(directory)
     }
 
-    /// Where they are.
+    /// Returns their directory.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -396,7 +396,7 @@ impl Journals {
             .mode(0o600)
             .open(&unnamed)?;
         file.lock()?;
-        let line = Line::Journal {
+        let line = JournalLine::Journal {
             format: FORMAT,
             run: run.to_owned(),
             token: token.clone(),
@@ -415,7 +415,7 @@ impl Journals {
         })
     }
 
-    /// Those whose keymark is gone. Nobody else has them until they are dropped.
+    /// Takes over journals whose keymark is gone. Nobody else has them until they are dropped.
     pub fn left(&self) -> Left {
         let mut left = Left::default();
         let Ok(entries) = fs::read_dir(&self.0) else {
@@ -440,12 +440,12 @@ impl Journals {
     }
 }
 
-/// What dead keymarks have left.
+/// Journals that dead keymarks have left.
 #[derive(Debug, Default)]
 pub struct Left {
-    /// By token and run.
+    /// Journals by token and run.
     pub journals: Vec<Journal>,
-    /// What nobody can make sense of.
+    /// Files that nobody can make sense of.
     pub unreadable: Vec<Error>,
 }
 

@@ -40,7 +40,10 @@ fn what_a_dead_keymark_has_begun_is_found_and_what_a_live_one_has_is_not() {
     let mut found = left.journals.remove(0);
     assert_eq!(found.content().run, "20261121-0415");
     assert_eq!(found.content().token, token());
-    assert_eq!(found.content().open(), [(write("DEC"), Progress::Begun)]);
+    assert_eq!(
+        found.content().open(),
+        [(write("DEC"), WriteProgress::Begun)]
+    );
     found.undone("DEC").unwrap();
     drop(found);
     assert!(journals.left().journals.is_empty(), "nothing is open");
@@ -120,7 +123,7 @@ fn a_line_that_does_not_fit_leaves_none_of_it() {
     let left = Journals::within(directory.path().to_owned()).left();
     assert!(left.unreadable.is_empty(), "{:?}", left.unreadable);
     let open = left.journals[0].content().open();
-    assert_eq!(open[0], (write("0"), Progress::Written));
+    assert_eq!(open[0], (write("0"), WriteProgress::Written));
 }
 
 #[test]
@@ -155,10 +158,10 @@ proptest! {
     #[test]
     fn a_journal_cut_anywhere_says_no_more_than_it_did(cut in 0..400usize) {
         let lines = [
-            Line::Journal { format: FORMAT, run: "run".to_owned(), token: token() },
-            Line::Write(write("SIG")),
-            Line::Written { place: "SIG".to_owned() },
-            Line::Undone { place: "SIG".to_owned() },
+            JournalLine::Journal { format: FORMAT, run: "run".to_owned(), token: token() },
+            JournalLine::Write(write("SIG")),
+            JournalLine::Written { place: "SIG".to_owned() },
+            JournalLine::Undone { place: "SIG".to_owned() },
         ];
         let text: String = lines.iter()
             .map(|line| serde_json::to_string(line).unwrap() + "\n")

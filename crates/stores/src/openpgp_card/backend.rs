@@ -14,7 +14,6 @@ const VERIFY: u8 = 0x20;
 /// More octets than any response has.
 const LONGEST: usize = 70_000;
 
-/// What the last VERIFY took at the APDU.
 pub(super) type VerifyTime = Arc<Mutex<Option<Duration>>>;
 
 /// Why nothing more is sent on a connection: after a failure another card may be in the reader, and
@@ -143,7 +142,7 @@ pub(super) fn whole_response(
     Ok(())
 }
 
-/// Whether a command may be sent twice: SELECT, GET DATA, GET NEXT DATA, reading a public key, Yubico's
+/// Returns whether a command may be sent twice: SELECT, GET DATA, GET NEXT DATA, reading a public key, Yubico's
 /// version. A VERIFY may cost a try each time.
 fn only_reads(command: &[u8]) -> bool {
     matches!(

@@ -4,13 +4,13 @@ use std::fmt::Debug;
 
 use keymark_bench::Error;
 
-/// One connection to a card; commands and responses as the card sees them.
+/// Connection to a card; commands and responses are as the card sees them.
 pub trait Channel: Send + Sync {
     /// Sends a command APDU and puts the response APDU, status word last, into `response`.
     fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error>;
 }
 
-/// Where a card is: connections to it can be had from here.
+/// Place of a card, from which connections to it can be had.
 pub trait Port: Debug + Send + Sync {
     /// A connection, shared with others.
     fn connect(&self) -> Result<Box<dyn Channel>, Error>;
@@ -30,10 +30,10 @@ pub trait Port: Debug + Send + Sync {
     }
 }
 
-/// Whether a card was reset.
+/// Result of a reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reset {
-    /// It was.
+    /// The card was reset.
     Done,
     /// Another program uses it.
     Shared,

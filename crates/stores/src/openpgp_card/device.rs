@@ -1,10 +1,10 @@
-//! One card as a key store.
+//! An OpenPGP card as a key store.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::tokens::firmware::MANUFACTURER;
 use crate::tokens::identity_tag::{GET_TAG, IdentityTag};
-use crate::tokens::reader::Reader;
+use crate::tokens::reader::CardReader;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
 use keymark_bench::{Algorithm, DeviceName, Error, KeyRef};
@@ -27,7 +27,7 @@ use crate::store::{KeyStore, as_usual, once_each, unsupported};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
-/// One card; clones are the same one.
+/// An OpenPGP card; clones are the same one.
 #[derive(Clone, derive_more::Debug)]
 #[debug("CardDevice({name}, {:?})", session.port)]
 pub struct CardDevice {
@@ -61,7 +61,11 @@ impl CardDevice {
 
     /// A card that was made here, for keys of that store: it may be written to, and its PINs are those
     /// of the factory.
-    pub fn of_virtual(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
+    pub fn of_virtual(
+        maker: &CardMaker,
+        reader: CardReader,
+        test_keys: Arc<SoftwareStore>,
+    ) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Virtual { reader, test_keys };
         Self::new(port, place, maker.device(), User::of_made_device())
@@ -77,7 +81,6 @@ impl CardDevice {
         Ok(IdentityTag::of_response(&response).or(unmarked))
     }
 
-    /// The same card under the name that its facts have led to, with the PINs that are its own.
     pub(super) fn identified(self, token: &TokenId) -> Self {
         let name = DeviceName::new(token.as_str());
         let rules = PinRules::new(self.user.pins.of(token), name.to_string());
@@ -88,7 +91,7 @@ impl CardDevice {
         }
     }
 
-    /// What the card says of itself, asked once.
+    /// Returns the card's own description, read once.
     pub fn facts(&self) -> Result<&CardFacts, Error> {
         match self.facts.get() {
             Some(facts) => Ok(facts),
@@ -142,7 +145,6 @@ impl CardDevice {
         }
     }
 
-    /// What can be asked of the keys that are there, or with test keys too, where they may be written.
     fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
         let facts = self.facts()?;
         let may_write = with_test_keys && self.user.consent.may_write(&facts.token());
@@ -159,7 +161,6 @@ impl CardDevice {
         Ok(once_each(capabilities))
     }
 
-    /// What can be asked of the keys that are there.
     pub(super) fn present(&self) -> Result<Vec<Capability>, Error> {
         self.asked(false)
     }
@@ -258,10 +259,8 @@ impl KeyStore for CardDevice {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access {
-            card: Some((Arc::new(self.clone()), self.slot_for(key.capability())?)),
-            ..Access::default()
-        })
+        let slot = self.slot_for(key.capability())?;
+        Ok(Access::Card(Arc::new(self.clone()), slot))
     }
 
     fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {

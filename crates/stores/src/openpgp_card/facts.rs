@@ -1,4 +1,4 @@
-//! What a card says of itself, read once and outside every timed region.
+//! A card's own description, read once and outside every timed region.
 
 use keymark_bench::{Algorithm, Error, Family};
 use openpgp_card::ocard::KeyType;
@@ -23,7 +23,7 @@ impl Slot {
     }
 }
 
-/// How long commands reach the card (§6.1, §7.7): it changes the host's time.
+/// Speed at which commands reach the card (§6.1, §7.7): it changes the host's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transfer {
     /// Extended Lc and Le.
@@ -32,7 +32,7 @@ pub enum Transfer {
     Chained,
 }
 
-/// What is in a slot (DO DE, §4.4.3.8).
+/// Content of a slot (DO DE, §4.4.3.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyPresence {
     /// Nothing.
@@ -47,27 +47,27 @@ pub enum KeyPresence {
     Unknown,
 }
 
-/// One slot.
+/// Description of a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlotFacts {
-    /// Which.
+    /// The slot.
     pub slot: Slot,
     /// Algorithm of its attributes; `None` when keymark does not know it.
     pub algorithm: Option<Algorithm>,
     /// Its attributes as the card has them.
     pub attributes: String,
-    /// Whether there is a key.
+    /// Presence of a key.
     pub key: KeyPresence,
     /// Its fingerprint in OpenPGP, hexadecimal.
     pub fingerprint: Option<String>,
-    /// Whether a touch is needed.
+    /// Policy about touch.
     pub touch: TouchPolicy,
-    /// What else it takes (DO FA, §4.4.3.11); empty when the card does not say.
+    /// Other algorithms that it takes (DO FA, §4.4.3.11); empty when the card does not say.
     pub offered: Vec<Algorithm>,
 }
 
 impl SlotFacts {
-    /// Whether an operation can be asked of it.
+    /// Returns whether an operation can be asked of it.
     pub const fn has_key(&self) -> bool {
         match self.key {
             KeyPresence::Generated | KeyPresence::Imported | KeyPresence::Present => true,
@@ -75,12 +75,12 @@ impl SlotFacts {
         }
     }
 
-    /// Whether that operation can be asked of a key of that algorithm.
+    /// Returns whether that operation can be asked of a key of that algorithm.
     pub fn is_key_of(&self, algorithm: Algorithm) -> bool {
         self.has_key() && self.algorithm == Some(algorithm)
     }
 
-    /// What a write would destroy.
+    /// Returns the loss that a write would cause.
     pub fn loss(&self) -> Loss {
         match self.key {
             KeyPresence::Empty => Loss::Nothing,
@@ -104,10 +104,10 @@ pub struct Tries {
     pub admin: u8,
 }
 
-/// What the card says.
+/// Description of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFacts {
-    /// Which card it is (§4.2.1).
+    /// Application identifier (§4.2.1).
     pub aid: Aid,
     /// Answer of Yubico's version command.
     pub firmware: Option<[u8; 3]>,
@@ -117,16 +117,16 @@ pub struct CardFacts {
     pub tries: Tries,
     /// Validity of PIN 81.
     pub signing_pin: SigningPin,
-    /// Whether the host derives PINs by S2K before it sends them (KDF-DO, §4.3.2).
+    /// True if the host derives PINs by S2K before it sends them (KDF-DO, §4.3.2).
     pub derives_pins: bool,
     /// Hashed octets of that derivation, in the unit that its DO has.
     pub kdf_octets: Option<u32>,
-    /// How long commands travel.
+    /// Speed of commands.
     pub transfer: Transfer,
 }
 
 impl CardFacts {
-    /// Which token it is, for PINs, consent and journals.
+    /// Returns the token's identity for PINs, consent and journals.
     pub fn token(&self) -> TokenId {
         TokenId::new(self.aid.to_string())
     }
@@ -213,7 +213,6 @@ pub(super) fn fingerprint(
     Ok(fingerprint.cloned())
 }
 
-/// What the card says of a slot's key, if it does.
 pub(super) fn key_status(
     data: &ApplicationRelatedData,
     slot: Slot,

@@ -87,7 +87,7 @@ fn named(names: &[String], user: &User, looked: &mut Looked) -> Result<(), Error
     Ok(())
 }
 
-/// Whether a user means the card: by its name, a part of its product's, or its token's.
+/// Returns whether a user means the card: by its name, a part of its product's, or its token's.
 fn is_called(card: &dyn Device, name: &str) -> bool {
     let (identity, wanted) = (card.identity(), name.to_ascii_lowercase());
     let is_token = || {

@@ -1,4 +1,4 @@
-//! One worker's way to a slot's key: what is timed, and what has to be done around it.
+//! A worker's way to a slot's key: the timed call, and the work around it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,7 +13,6 @@ use super::facts::Transfer;
 use super::session::{Password, refused, verify};
 use crate::card::{Slot, TouchPolicy};
 
-/// Whether PIN 82 and PIN 81 are verified on a card.
 pub(super) type Verified = [AtomicBool; 2];
 
 /// The way. `perform` is the APDU and nothing else.
@@ -26,11 +25,10 @@ pub(super) struct CardHandle {
     pub(super) algorithm: Algorithm,
     pub(super) transfer: Transfer,
     pub(super) password: Password,
-    /// Whether that PIN is good for one operation only.
+    /// True if that PIN is good for one operation only.
     pub(super) each: bool,
     pub(super) touch: TouchPolicy,
     pub(super) touched: bool,
-    /// What the last PIN verification took, until it is told.
     pub(super) verify_time: Option<Duration>,
     pub(super) commands: Vec<Vec<u8>>,
     pub(super) response: Vec<u8>,

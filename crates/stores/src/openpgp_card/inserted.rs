@@ -67,7 +67,6 @@ impl InsertedCard {
     }
 }
 
-/// What the card says of its own versions.
 fn versions(facts: &CardFacts) -> BTreeMap<String, String> {
     let (major, minor) = facts.aid.card_version();
     let card = ("openpgp-card".to_owned(), format!("{major}.{minor}"));
@@ -103,8 +102,8 @@ impl Device for InsertedCard {
         &self.present
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::Card]
+    fn access(&self) -> AccessKind {
+        AccessKind::Card
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -135,8 +134,12 @@ impl Device for InsertedCard {
             Fact::new("PINs", sent),
             Fact::new("commands", commands),
         ];
-        let slots = facts.slots.iter();
-        lines.extend(slots.map(|slot| Fact::new(slot.slot.name(), slot_line(slot))));
+        lines.extend(
+            facts
+                .slots
+                .iter()
+                .map(|slot| Fact::new(slot.slot.name(), slot_line(slot))),
+        );
         lines
     }
 

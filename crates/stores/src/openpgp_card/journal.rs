@@ -1,4 +1,4 @@
-//! What a slot holds, as a journal has it, and how a slot gets back what it had.
+//! Content of a slot in a journal, and the way back to it.
 
 use openpgp_card::ocard::algorithm::{AlgorithmAttributes, Curve, EccAttributes, RsaAttributes};
 use openpgp_card::ocard::crypto::EccType;
@@ -12,9 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::facts::{algorithm, fingerprint, key_status};
 use super::session::failed;
 use crate::card::Slot;
-use crate::journal::{Progress, TestKeyWrite};
+use crate::journal::{TestKeyWrite, WriteProgress};
 
-/// What a slot holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SlotState {
@@ -22,7 +21,7 @@ pub(super) struct SlotState {
     #[serde(with = "hex::serde")]
     attributes: Vec<u8>,
     fingerprint: Option<String>,
-    /// Whether there is a key (DO DE), where the card says.
+    /// True if there is a key (DO DE), where the card says.
     key: Option<bool>,
 }
 
@@ -62,7 +61,7 @@ impl SlotState {
         })
     }
 
-    /// Whether the slot can be given these attributes again.
+    /// Returns whether the slot can be given these attributes again.
     pub(super) fn is_restorable(&self) -> bool {
         attributes(&self.attributes).is_some()
     }
@@ -75,7 +74,6 @@ pub(super) struct Undo {
     test_key: SlotTestKey,
 }
 
-/// What a slot needs, to be as it was.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Needed {
     /// Nothing: it was not written to, or is restored.
@@ -87,7 +85,6 @@ pub(super) enum Needed {
 }
 
 impl Undo {
-    /// What a journal has noted of a slot.
     pub(super) fn of(write: &TestKeyWrite) -> Option<Self> {
         let mut slots = Slot::ALL.into_iter();
         Some(Self {
@@ -97,15 +94,14 @@ impl Undo {
         })
     }
 
-    /// What the slot needs now, after a write that has come so far.
-    pub(super) fn needed(&self, now: &SlotState, progress: Progress) -> Needed {
+    pub(super) fn needed(&self, now: &SlotState, progress: WriteProgress) -> Needed {
         let before = &self.before;
         if now == before && now.key.is_some() {
             return Needed::Nothing;
         }
         // Once the test key was there with its own fingerprint, only the owner puts the former one back.
         let former = now.fingerprint.is_some() && now.fingerprint == before.fingerprint;
-        if former && progress == Progress::Written {
+        if former && progress == WriteProgress::Written {
             return Needed::Nothing;
         }
         match &now.fingerprint {
@@ -169,8 +165,9 @@ impl Undo {
     /// Any others that the card takes.
     fn change_attributes(&self, card: &mut Card<Transaction<'_>>) -> Result<(), Error> {
         let listed = card.algorithm_information().ok().flatten();
-        let listed = listed.iter();
-        let listed = listed.flat_map(|list| list.for_keytype(self.slot.key_type()));
+        let listed = listed
+            .iter()
+            .flat_map(|list| list.for_keytype(self.slot.key_type()));
         // What every card of version 2 or 3 has at least one of; RSA with both lengths of its exponent.
         let usual = [(2048, 32), (2048, 17), (3072, 32), (3072, 17)]
             .map(|(modulus, e)| AlgorithmAttributes::Rsa(RsaAttributes::new(modulus, e, 0)));
@@ -322,11 +319,11 @@ mod tests {
             (owned(), state(&NISTP256, None, Some(true)), Foreign),
             (empty(), state(&RSA, None, Some(true)), Foreign),
         ] {
-            for progress in [Progress::Begun, Progress::Written] {
+            for progress in [WriteProgress::Begun, WriteProgress::Written] {
                 // It bears the owner's fingerprint again.
                 let former =
                     undo.before.fingerprint.is_some() && now.fingerprint == undo.before.fingerprint;
-                if progress == Progress::Begun || !former {
+                if progress == WriteProgress::Begun || !former {
                     assert_eq!(undo.needed(&now, progress), needed, "{progress:?}: {now:?}");
                 }
             }
@@ -345,13 +342,13 @@ mod tests {
             (silent(), state(&ED25519, Some("OWN"), None)),
         ] {
             assert_eq!(
-                undo.needed(&now, Progress::Written),
+                undo.needed(&now, WriteProgress::Written),
                 Needed::Nothing,
                 "{now:?}"
             );
         }
         // Written over and not yet under a fingerprint of its own.
-        let cut_short = silent().needed(&state(&RSA, Some("OWN"), None), Progress::Begun);
+        let cut_short = silent().needed(&state(&RSA, Some("OWN"), None), WriteProgress::Begun);
         assert_eq!(cut_short, Needed::Removal);
     }
 }

@@ -52,12 +52,11 @@ pub fn in_readers() -> Result<InReaders, Error> {
     Ok(found)
 }
 
-/// Where Debian and its own build put pcscd: the directory is not in everybody's `PATH`.
+/// Paths of pcscd in Debian and after its own build: the directory is not in everybody's `PATH`.
 const PROGRAMS: [&str; 2] = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd"];
 /// Is there where systemd starts services (`sd_booted(3)`); in a container it often does not.
 const SYSTEMD: &str = "/run/systemd/system";
 
-/// What starts pcscd, if it is installed.
 fn installed() -> Option<String> {
     let program = PROGRAMS.into_iter().find(|path| Path::new(path).exists())?;
     Some(if Path::new(SYSTEMD).exists() {
@@ -88,7 +87,7 @@ fn seen(context: &Context, reader: &CStr) -> Result<ReaderState, pcsc::Error> {
     Ok(state)
 }
 
-/// Whether a connection failed because another program has the card to itself.
+/// Returns whether a connection failed because another program has the card to itself.
 pub(super) fn is_occupied(error: &Error) -> bool {
     let violation = pcsc::Error::SharingViolation as u32;
     error.code().is_some_and(|code| code.number == violation)
@@ -105,11 +104,11 @@ struct PcscPort {
 }
 
 impl PcscPort {
-    fn connection(&self) -> Result<Connection, Error> {
+    fn connection(&self) -> Result<PcscCard, Error> {
         let card = context()?
             .connect(&self.reader, ShareMode::Shared, Protocols::ANY)
             .map_err(|error| failed("SCardConnect", error))?;
-        Ok(Connection(Some(card)))
+        Ok(PcscCard(Some(card)))
     }
 }
 
@@ -156,9 +155,9 @@ impl Port for PcscPort {
 
 /// A connection that leaves the card as it is: by default a card is reset, and its PINs forgotten, when
 /// somebody is done with it.
-struct Connection(Option<pcsc::Card>);
+struct PcscCard(Option<pcsc::Card>);
 
-impl Connection {
+impl PcscCard {
     /// Always there until it is dropped.
     fn card(&self) -> Result<&pcsc::Card, Error> {
         let card = self.0.as_ref();
@@ -166,7 +165,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for PcscCard {
     fn drop(&mut self) {
         let disconnected = self
             .0
@@ -180,7 +179,7 @@ impl Drop for Connection {
 }
 
 struct PcscChannel {
-    connection: Connection,
+    connection: PcscCard,
     buffer: Box<[u8]>,
 }
 

@@ -19,7 +19,6 @@ use super::channel::{Channel, Port};
 use crate::card::Aid;
 use crate::user::{PinKind, PinRules, Refusal};
 
-/// What a PIN is verified for (§7.2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Password {
     /// PW1 as 82, for PSO:DECIPHER and INTERNAL AUTHENTICATE.
@@ -131,7 +130,6 @@ impl Session {
         *self.card.lock() = None;
     }
 
-    /// What the last VERIFY took at the APDU.
     pub(super) fn verify_time(&self) -> Option<Duration> {
         *self.verify.lock()
     }
@@ -238,8 +236,8 @@ const GET_AID: [u8; 5] = [0x00, 0xCA, 0x00, 0x4F, 0x00];
 
 /// Reading the application identifier, by which one card is told from every other (OpenPGP card 3.4.1 §4.2.1).
 impl Aid {
-    /// That of the card behind a channel, whose application is then selected. It is not selected anew if
-    /// it was: that could cost another program its verified PIN (§7.2.1).
+    /// Returns the identifier of the card behind a channel, whose application is then selected. It is not selected
+    /// anew if it was: that could cost another program its verified PIN (§7.2.1).
     pub(super) fn selected(channel: &mut dyn Channel) -> Result<Self, Error> {
         if let Some(aid) = Self::read(channel)? {
             return Ok(aid);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::tokens::card::{Card, CardFault};
 use crate::tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
-use crate::tokens::reader::{Connection, Reader};
+use crate::tokens::reader::{CardReader, ReaderConnection};
 use crate::tokens::twin::{self, Twin};
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
@@ -32,7 +32,7 @@ const TWIN: &str = "twin:";
 
 /// A reader in this process.
 #[derive(Debug, Clone)]
-pub struct VirtualPort(pub Reader);
+pub struct VirtualPort(pub CardReader);
 
 impl Port for VirtualPort {
     fn connect(&self) -> Result<Box<dyn Channel>, Error> {
@@ -53,7 +53,7 @@ impl Port for VirtualPort {
     }
 }
 
-struct InProcess(Connection);
+struct InProcess(ReaderConnection);
 
 impl Channel for InProcess {
     fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error> {
@@ -72,7 +72,7 @@ fn fault(fault: CardFault) -> Error {
 #[debug("CardMaker({profile:?}, {seed})")]
 pub struct CardMaker {
     pub identity: StoreIdentity,
-    /// What such a card does.
+    /// Capabilities of such a card.
     pub capabilities: Vec<Capability>,
     profile: Option<Arc<Profile>>,
     seed: u64,
@@ -110,7 +110,7 @@ impl CardMaker {
         }
     }
 
-    /// By the name of the device: `virtual`, or `twin:` and a profile. None for any other name.
+    /// Returns the cards of a name: `virtual`, or `twin:` and a profile. None for any other name.
     pub fn named(name: &str) -> Option<Result<Self, ProfileError>> {
         if name == VIRTUAL {
             return Some(Ok(Self::virtual_card()));
@@ -125,12 +125,12 @@ impl CardMaker {
         }
     }
 
-    /// The same, drawing service times with that seed.
+    /// Sets the seed of service times.
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// The same, warning the user of what a twin refuses.
+    /// Sets the user who is warned of what a twin refuses.
     pub fn telling(self, notice: Arc<dyn Notice>) -> Self {
         Self { notice, ..self }
     }
@@ -141,13 +141,13 @@ impl CardMaker {
     }
 
     /// A fresh card, one of several: its serial number is random.
-    pub fn make(&self) -> Result<Reader, Error> {
+    pub fn make(&self) -> Result<CardReader, Error> {
         self.card(None, None)
     }
 
     /// A card to be served, whose state is kept in a folder, with its serial number. Without a folder the
     /// device always has the same: who has seen it before is not to ask for another.
-    pub fn make_served(&self, state: Option<PathBuf>) -> Result<Reader, Error> {
+    pub fn make_served(&self, state: Option<PathBuf>) -> Result<CardReader, Error> {
         let serial = match state {
             None => Some(serial_of(self.device().as_str())),
             Some(_) => None,
@@ -155,7 +155,7 @@ impl CardMaker {
         self.card(state, serial)
     }
 
-    fn card(&self, state: Option<PathBuf>, serial: Option<[u8; 4]>) -> Result<Reader, Error> {
+    fn card(&self, state: Option<PathBuf>, serial: Option<[u8; 4]>) -> Result<CardReader, Error> {
         let algorithms = match &self.profile {
             None => AllowedAlgorithms::all(),
             Some(profile) => twin::allowed(profile),
@@ -174,11 +174,10 @@ impl CardMaker {
                 Box::new(twin.telling(move |text| notice.warn(text)))
             }
         };
-        Ok(Reader::new(card))
+        Ok(CardReader::new(card))
     }
 }
 
-/// What the firmware does.
 fn capabilities() -> Vec<Capability> {
     let can = |capability: &Capability| capability.algorithm.has(capability.operation);
     let algorithms = Algorithm::all().filter(|algorithm| twin::flag(*algorithm).is_some());
@@ -197,16 +196,17 @@ impl Device for CardMaker {
         &self.capabilities
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::Card]
+    fn access(&self) -> AccessKind {
+        AccessKind::Card
     }
 
     fn facts(&self) -> Vec<Fact> {
         let Some(profile) = &self.profile else {
             return Vec::new();
         };
-        let services = profile.services.iter();
-        let mut facts: Vec<_> = services
+        let mut facts: Vec<_> = profile
+            .services
+            .iter()
             .map(|(capability, service)| {
                 let mut what = format!("{} {}", capability.algorithm, capability.operation);
                 if let Some(assumed) = service.assumed {
@@ -318,7 +318,7 @@ mod tests {
 
     const SELECT: [u8; 12] = [0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];
 
-    fn aid(card: &Reader) -> Vec<u8> {
+    fn aid(card: &CardReader) -> Vec<u8> {
         let mut card = card.connect();
         card.transmit(&SELECT).unwrap();
         card.transmit(&[0, 0xCA, 0, 0x4F, 0]).unwrap().response

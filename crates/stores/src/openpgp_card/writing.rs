@@ -12,7 +12,7 @@ use super::import::{stand_in_fingerprint, upload};
 use super::journal::{Needed, SlotState, SlotTestKey, Undo};
 use super::session::{Password, failed, verify};
 use crate::card::{CardPlace, Slot};
-use crate::journal::{Journal, Progress, TestKeyWrite};
+use crate::journal::{Journal, TestKeyWrite, WriteProgress};
 use crate::store::once_each;
 use crate::test_key::TestKey;
 use crate::user::{Change, TokenId};
@@ -38,7 +38,7 @@ impl CardDevice {
         Ok(slots)
     }
 
-    /// Whether a run can ask for all of this: a slot holds one key.
+    /// Checks whether a run can ask for all of this: a slot holds one key.
     pub(super) fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
         let slots = self.to_write(wanted)?.into_iter();
         let crowded: Vec<String> = slots
@@ -86,7 +86,7 @@ impl CardDevice {
         };
         let mut journal = self.journal.lock();
         if let Some((there, progress)) = journal.as_ref().and_then(|j| written(j, slot)) {
-            if (there, progress) == (algorithm, Progress::Written) {
+            if (there, progress) == (algorithm, WriteProgress::Written) {
                 return Ok(());
             }
             let reason = format!("this run has already begun to write a {there} test key there");
@@ -138,7 +138,7 @@ impl CardDevice {
         &self,
         token: &TokenId,
         write: &TestKeyWrite,
-        progress: Progress,
+        progress: WriteProgress,
     ) -> Result<(), Error> {
         let undo = Undo::of(write).ok_or_else(|| {
             let call = format!("reading the journal of {token}");
@@ -199,7 +199,7 @@ fn change(token: TokenId, found: &SlotFacts, algorithm: Algorithm) -> Change {
 }
 
 /// The test key of this run in a slot, and how far its writing has come.
-fn written(journal: &Journal, slot: Slot) -> Option<(Algorithm, Progress)> {
+fn written(journal: &Journal, slot: Slot) -> Option<(Algorithm, WriteProgress)> {
     let mut writes = journal.content().writes.iter();
     let (write, progress) = writes.find(|(write, _)| write.place == slot.name())?;
     Some((write.test_key::<SlotTestKey>()?.algorithm, *progress))

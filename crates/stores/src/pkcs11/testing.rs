@@ -5,30 +5,32 @@ use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::workload::KeyHandle;
 use parking_lot::Mutex;
 
-use super::capabilities::offered;
-use super::device::schemes;
-use super::family::{no_token, tokens};
-use super::keys::{self, KeyInfo};
-use super::managed::{ManagedKind, initialized, user_of};
-use super::module::{Module, ModuleFile};
-use super::new_token::NewToken;
-use super::store::TokenStore;
-use super::token::{FoundToken, Owner, Token};
-use super::token_info::{self, ModuleInfo, TokenInfo};
-use super::uri::{ObjectPart, Pkcs11Uri};
-use crate::access::Certificate;
-use crate::access::ProgramKey;
+use crate::access::{Access, Certificate, ProgramKey};
 use crate::device::Run;
+use crate::pkcs11::module::{Module, ModuleFile};
+use crate::pkcs11::session::TokenKeys;
+use crate::pkcs11::temporary::new_token::NewToken;
+use crate::pkcs11::temporary::{ManagedKind, initialized, user_of};
+use crate::pkcs11::token::capabilities::{asked_for, offered};
+use crate::pkcs11::token::device::schemes;
+use crate::pkcs11::token::family::{no_token, tokens};
+use crate::pkcs11::token::keys::{self, KeyInfo};
+use crate::pkcs11::token::token_info::{self, ModuleInfo, TokenInfo};
+use crate::pkcs11::token::{FoundToken, OpenToken, Owner};
+use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri};
+use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
-use crate::store::KeyStore;
+use crate::store::{KeyStore, unsupported};
 use crate::user::{TokenId, User};
 
 /// A token whose module is loaded.
 #[derive(Debug)]
 pub struct TokenHere {
-    store: TokenStore,
+    keys: TokenKeys,
+    capabilities: Vec<Capability>,
     info: TokenInfo,
 }
 
@@ -44,7 +46,7 @@ impl TokenHere {
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
         let (_, info) = tokens.next().ok_or_else(|| no_token(None, &[], false))?;
         let found = FoundToken::of(file, &said, info);
-        let token = Token::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
+        let token = OpenToken::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
@@ -63,7 +65,7 @@ impl TokenHere {
         let said = ask(file)?;
         let info = initialized(kind, &said)?;
         let found = FoundToken::of(file, &said, info);
-        let token = Token::new(
+        let token = OpenToken::new(
             found.file.clone(),
             &found.info,
             kind.owner(),
@@ -77,7 +79,7 @@ impl TokenHere {
 
     fn of(
         found: FoundToken,
-        token: Token,
+        token: OpenToken,
         capabilities: Vec<Capability>,
         wanted: ObjectPart,
         run: &Run,
@@ -86,20 +88,16 @@ impl TokenHere {
             token.journal.keep_in(journals.clone(), name);
         }
         Self {
-            store: TokenStore {
+            keys: TokenKeys {
                 device: found.identity.device,
-                capabilities,
                 token: Arc::new(token),
                 wanted,
                 test_keys: Arc::clone(&run.test_keys),
                 placed: Mutex::default(),
             },
+            capabilities,
             info: found.info,
         }
-    }
-
-    pub fn store(&self) -> &dyn KeyStore {
-        &self.store
     }
 
     pub fn id(&self) -> TokenId {
@@ -107,12 +105,47 @@ impl TokenHere {
     }
 
     pub fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
-        schemes(&self.info, &self.store.capabilities)
+        schemes(&self.info, &self.capabilities)
     }
 
-    /// What another program needs to use the key.
+    /// Returns the means by which another program uses the key.
     pub fn program_key(&self, key: &KeyRef) -> Result<ProgramKey, Error> {
-        self.store.program_key(key, Certificate::NotNeeded)
+        self.keys
+            .program_key(key.capability(), Certificate::NotNeeded)
+    }
+}
+
+impl KeyStore for TokenHere {
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.capabilities.clone())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        if !self.capabilities.contains(&asked_for(capability)) {
+            return Err(unsupported(self.keys.device.to_string(), capability));
+        }
+        let placed = self.keys.key(capability)?;
+        Ok(KeyRef::new(capability, placed.label))
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        Ok(self.keys.key(key.capability())?.public)
+    }
+
+    fn access(&self, _: &KeyRef) -> Result<Access, Error> {
+        let reason = "the module is in this process";
+        Err(Error::call("reaching a key from elsewhere", reason, ""))
+    }
+
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        let mut handles = self.keys.handles(key.capability(), scheme, 1)?;
+        handles
+            .pop()
+            .ok_or_else(|| unsupported("no worker", key.capability()))
+    }
+
+    fn restore(&self) -> Result<(), Error> {
+        self.keys.restore()
     }
 }
 

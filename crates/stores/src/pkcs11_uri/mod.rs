@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Before the first attribute (§2.3).
 pub(crate) const SCHEME: &str = "pkcs11:";
 
 /// A URI. What it does not say matches everything.
@@ -22,11 +21,11 @@ pub struct Pkcs11Uri {
     pub module_name: Option<String>,
     /// The file whose first line is the PIN.
     pub pin_file: Option<PathBuf>,
-    /// What the module is to find in `pReserved`, by the name that p11-kit has for it.
+    /// Text for the module in `pReserved`, by the name that p11-kit has for it.
     pub reserved: Option<String>,
 }
 
-/// What the module says of itself (`CK_INFO`).
+/// Description of the module (`CK_INFO`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LibraryPart {
     pub manufacturer: Option<String>,
@@ -35,7 +34,7 @@ pub struct LibraryPart {
     pub version: Option<(u8, u8)>,
 }
 
-/// What the module says of the slot (`CK_SLOT_INFO`).
+/// Description of the slot (`CK_SLOT_INFO`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SlotPart {
     pub id: Option<u64>,
@@ -43,7 +42,7 @@ pub struct SlotPart {
     pub manufacturer: Option<String>,
 }
 
-/// What the token says of itself (`CK_TOKEN_INFO`).
+/// Description of the token (`CK_TOKEN_INFO`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenPart {
     pub label: Option<String>,
@@ -77,7 +76,7 @@ impl ObjectPart {
         }
     }
 
-    /// Whether it names an object, and not only what kind it is.
+    /// Returns whether it names an object, and not only what kind it is.
     pub const fn names_one(&self) -> bool {
         self.label.is_some() || self.id.is_some()
     }
@@ -127,7 +126,6 @@ pub enum UriError {
     PinProgram,
 }
 
-/// What an attribute of the path is: text, by its field, or one with a form of its own.
 enum PathAttribute {
     Text(fn(&mut Pkcs11Uri) -> &mut Option<String>),
     LibraryVersion,
@@ -216,7 +214,6 @@ impl Pkcs11Uri {
         }
     }
 
-    /// Of those that are not known nothing depends (§2.3): a vendor's are passed over.
     fn query_attribute(&mut self, attribute: &str) -> Result<(), UriError> {
         let (name, value) = pair(attribute)?;
         match name {
@@ -276,7 +273,6 @@ fn octets(value: &str) -> Result<Vec<u8>, UriError> {
     Ok(decoded)
 }
 
-/// What stands for itself everywhere (RFC 3986 §2.3), and what a path needs not encode (§2.3 of ours).
 fn stands_for_itself(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || b"-._~:/@+()[]!$'*".contains(&octet)
 }

@@ -3,12 +3,11 @@
 
 use std::cmp::Reverse;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::worker;
@@ -17,35 +16,34 @@ use keymark_native::cryptoki::under_way::Watched;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
-use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::program::is_readable;
+use super::program::{OutputEnd, is_readable};
 use crate::store::once_each;
 use crate::user::Notice;
 
-/// How often a silent process is looked at.
+/// Interval at which a silent process is looked at.
 const LOOK: Duration = Duration::from_millis(50);
-/// After this a call that has not returned is told, once.
+/// Time after which a call that has not returned is told, once.
 const LONG: Duration = Duration::from_secs(10);
-/// What an operation under way is given to finish in when the user ends the run, if none has taken longer before.
+/// Time for an operation under way when the user ends the run, if none has taken longer before.
 const GRACE: Duration = Duration::from_secs(1);
-/// Of what a process prints, the end is kept, in bytes.
+/// Bytes that are kept of the end of a process's output.
 const KEPT: usize = 2_000;
-/// And so much of that is told, in characters.
+/// Characters of its output in a message.
 const TOLD: usize = 200;
 
-/// What the user's wish to end means for what is waited for.
+/// Effect of the user's wish to end on a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// It is broken off if it takes long.
+pub enum EndPolicy {
+    /// The wait is broken off if it takes long.
     BreaksOff,
-    /// It is finished: what was changed on a token is being undone.
+    /// The wait is finished: changes to a token are being undone.
     Finishes,
 }
 
-/// What is waited for.
+/// Event that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
     /// An answer, which takes as long as it takes from the question on.
@@ -58,14 +56,14 @@ pub enum Awaited {
 #[derive(derive_more::Debug)]
 #[debug("KeymarkProcess({name})")]
 pub struct KeymarkProcess {
-    /// As messages call what runs there.
+    /// Name of the process in messages.
     name: String,
     child: Child,
     socket: UnixStream,
-    printed: Arc<Mutex<Vec<u8>>>,
-    /// By which one sees into a process that does not answer.
+    printed: OutputEnd,
+    /// Memory that shows the calls of a process that does not answer.
     watch: Option<Watched>,
-    /// Of each thread there, the call that was seen last and when it was seen first.
+    /// Last call of each thread that was seen, and when it was seen first.
     seen: Vec<(u64, Timestamp)>,
     clock: MonotonicClock,
     /// The longest call that was seen to return.
@@ -91,6 +89,7 @@ impl KeymarkProcess {
             Some(file) => Stdio::from(file),
             None => Stdio::from(to.try_clone().map_err(failed)?),
         };
+        let printed = OutputEnd::of(Some(prints), KEPT).map_err(failed)?;
         let child = command
             .stdin(OwnedFd::from(theirs))
             .stdout(output)
@@ -101,11 +100,6 @@ impl KeymarkProcess {
             .map_err(failed)?;
         // The writing ends are the process's alone from here on.
         drop(command);
-        let printed = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&printed);
-        std::thread::Builder::new()
-            .spawn(move || keep_the_end(prints, &kept))
-            .map_err(failed)?;
         Ok(Self {
             name,
             child,
@@ -124,13 +118,13 @@ impl KeymarkProcess {
         sent.map_err(|_| self.ended())
     }
 
-    /// Its next message. An answer, or a call within work, is waited for no longer than `limit`, nor longer than is decent once
-    /// the user has ended the run.
+    /// Its next message. An answer, or a call within work, is waited for no longer than `limit`, nor longer than is
+    /// decent once the user has ended the run.
     pub fn receive<T: DeserializeOwned>(
         &mut self,
         awaited: Awaited,
         limit: Option<Duration>,
-        (notice, ending): (&dyn Notice, Ending),
+        (notice, ending): (&dyn Notice, EndPolicy),
     ) -> Result<T, Error> {
         self.wait(awaited, limit, notice, ending)?;
         let message = worker::read(&mut self.socket);
@@ -143,12 +137,12 @@ impl KeymarkProcess {
         awaited: Awaited,
         limit: Option<Duration>,
         notice: &dyn Notice,
-        ending: Ending,
+        ending: EndPolicy,
     ) -> Result<(), Error> {
         let begin = self.clock.now();
         let (mut told, mut interrupted, mut before) = (false, false, Duration::ZERO);
         while !self.is_ready()? {
-            if ending == Ending::BreaksOff && notice.has_ended() && !interrupted {
+            if ending == EndPolicy::BreaksOff && notice.has_ended() && !interrupted {
                 interrupted = true;
                 if let Some(watch) = &self.watch {
                     watch.interrupt();
@@ -249,9 +243,7 @@ impl KeymarkProcess {
 
     /// The end of what it has printed, in one line.
     fn said(&self) -> String {
-        // The thread that reads has at most what is in the pipe before it.
-        std::thread::sleep(LOOK);
-        let printed = self.printed.lock();
+        let printed = self.printed.end();
         let text = String::from_utf8_lossy(&printed);
         let lines: Vec<&str> = text.split_whitespace().collect();
         let line = lines.join(" ");
@@ -291,27 +283,17 @@ fn fate(status: Option<ExitStatus>) -> String {
     }
 }
 
-fn keep_the_end(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
-    let mut part = [0; 4096];
-    while let Ok(length @ 1..) = from.read(&mut part) {
-        let mut kept = kept.lock();
-        kept.extend(&part[..length]);
-        let surplus = kept.len().saturating_sub(KEPT);
-        kept.drain(..surplus);
-    }
-}
-
 /// The process's end.
 #[derive(Debug)]
 pub struct Accepted {
     /// To keymark.
     pub socket: UnixStream,
-    /// What keymark watches it by, where it does.
+    /// File that keymark watches the process by, where it does.
     pub shared: File,
 }
 
-/// Called first of all in the process: takes the socket out of the way of everything that reads from standard input or prints to
-/// standard output, and has the kernel end the process with keymark.
+/// Called first of all in the process: takes the socket out of the way of everything that reads from standard input
+/// or prints to standard output, and has the kernel end the process with keymark.
 pub fn accept() -> io::Result<Accepted> {
     set_pdeathsig(Signal::SIGKILL)?;
     let own = |handle: &dyn AsFd| handle.as_fd().try_clone_to_owned();

@@ -7,13 +7,13 @@ use keymark_bench::Error;
 /// Debian's name of the architecture that this is built for, as directories of libraries have it: `x86_64-linux-gnu`.
 pub const MULTIARCH: &str = env!("KEYMARK_MULTIARCH");
 
-/// From the program's directory: where a tarball and a package put what belongs to it.
+/// Places relative to the program's directory: a tarball and a package put what belongs to it there.
 pub(crate) const INSTALLED: [&str; 2] = [
     "../lib/keymark",
     concat!("../lib/", env!("KEYMARK_MULTIARCH"), "/keymark"),
 ];
 
-/// One of them.
+/// A library of keymark's own.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnLibrary {
     /// Its file's name.
@@ -22,7 +22,7 @@ pub struct OwnLibrary {
     pub variable: &'static str,
     /// The package that makes it.
     pub package: &'static str,
-    /// What it is for, behind its name: `through which scdaemon reaches a card`.
+    /// Purpose, behind its name: `through which scdaemon reaches a card`.
     pub purpose: &'static str,
 }
 
@@ -34,7 +34,7 @@ impl OwnLibrary {
         package: "keymark-pcsc",
         purpose: "through which scdaemon reaches a card",
     };
-    /// In front of another PKCS#11 module.
+    /// Module in front of another PKCS#11 module.
     pub const PKCS11: Self = Self {
         file: "libkeymark_pkcs11.so",
         variable: "KEYMARK_PKCS11_LIBRARY",
@@ -42,7 +42,7 @@ impl OwnLibrary {
         purpose: "which traces or twins a PKCS#11 module",
     };
 
-    /// Where it is: beside the program (cargo's target directory), or where a package puts it.
+    /// Finds it beside the program (cargo's target directory), or where a package puts it.
     pub fn find(&self) -> Result<PathBuf, Error> {
         let Self {
             file,

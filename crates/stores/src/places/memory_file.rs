@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use keymark_bench::{During as _, Error};
 use rustix::fs::{MemfdFlags, Mode, SealFlags, fchmod, fcntl_add_seals, memfd_create};
 
-/// By what name a program finds its standard input (proc(5)). Each opening begins at the start.
+/// Path by which a program finds its standard input (proc(5)). Each opening begins at the start.
 pub const STANDARD_INPUT: &str = "/proc/self/fd/0";
 
 /// A file of memory (`memfd_create(2)`) with that content, which nobody can change. A program gets it as its standard

@@ -1,4 +1,4 @@
-//! Where keymark's programs and modules have their files: private directories, the processes in them, and
+//! Places of keymark's programs and modules: private directories, the processes in them, and
 //! how programs are run.
 
 #![cfg_attr(
@@ -9,7 +9,6 @@
 pub mod keymark_process;
 pub mod library;
 pub mod memory_file;
-pub mod ports;
 pub mod private_dir;
 pub mod process;
 pub mod program;

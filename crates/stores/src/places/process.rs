@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Process {
     /// Its number.
     pub number: u32,
-    /// When it was started, in ticks since the machine's start.
+    /// Time when it was started, in ticks since the machine's start.
     pub started: u64,
 }
 
@@ -50,13 +50,13 @@ impl Process {
         tree
     }
 
-    /// Those of the process group of that number (setpgid(2)), children of processes that have ended as well.
+    /// Returns the members of a process group (setpgid(2)), children of processes that have ended as well.
     pub fn in_group(number: u32) -> Vec<Self> {
         let members = all().filter(|stat| stat.pgrp.cast_unsigned() == number);
         members.map(|stat| Self::from(&stat)).collect()
     }
 
-    /// Whether it has not ended.
+    /// Returns whether it has not ended.
     pub fn lives(self) -> bool {
         Self::of(self.number) == Some(self)
     }
@@ -81,7 +81,6 @@ impl Process {
     }
 }
 
-/// Those of all users that have not ended.
 fn all() -> impl Iterator<Item = Stat> {
     let entries = all_processes().into_iter().flatten().flatten();
     entries.filter_map(|entry| living(&entry))

@@ -1,15 +1,19 @@
-//! Installed programs: where they are, how they are run, and for how long. Every command to a program of others is made by
-//! [`command`], and every one that is waited for is run by [`run`].
+//! Installed programs: where they are, how they are run, and for how long. Every command to a program of others is
+//! made by [`command`], and every one that is waited for is run by [`run`].
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use keymark_bench::{Clock as _, MonotonicClock, Timestamp};
+use keymark_bench::{Clock as _, During as _, Error, MonotonicClock};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::watchdog::Watchdog;
 
@@ -21,18 +25,16 @@ pub const WORK: Duration = Duration::from_secs(300);
 pub const ANSWER: usize = 16 << 20;
 /// Octets of complaints that are kept, the last ones.
 const COMPLAINTS: usize = 1 << 20;
-/// How often a program is looked at that keeps its output open.
-const LOOK: Duration = Duration::from_millis(50);
-/// And one that has closed it, or was told to end.
+/// Interval at which a program is looked at.
 const SOON: Duration = Duration::from_millis(1);
-/// How long what a program leaves behind is listened to.
+/// Patience with what a program has left behind.
 const REST: Duration = Duration::from_secs(1);
-/// Looks at a program that has closed its outputs, before it is waited for more slowly.
-const AT_ONCE: u32 = 200;
+/// Looks at a program before it is waited for more slowly.
+const AT_ONCE: u64 = 200;
 
-/// What every program gets of the environment.
+/// Variables that every program gets.
 pub const BASE: [&str; 3] = ["PATH", "HOME", "LD_LIBRARY_PATH"];
-/// What sets how fast libraries are, and which part of them is used.
+/// Variables that set the speed of libraries and the choice of their parts.
 pub const SETTINGS: [&str; 7] = [
     "GLIBC_TUNABLES",
     "LD_PRELOAD",
@@ -61,7 +63,7 @@ pub fn temporary() -> PathBuf {
     std::path::absolute(&named).unwrap_or(named)
 }
 
-/// In the language this code reads, and with no more of the user's environment than it needs: what is
+/// Makes a command in the language this code reads, and with no more of the user's environment than it needs: what is
 /// measured does not hang on the rest, on an agent or a configuration of the user's.
 pub fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
@@ -82,14 +84,14 @@ pub fn command(program: &Path) -> Command {
 /// # Errors
 /// When it cannot be started, takes longer ([`io::ErrorKind::TimedOut`]) or answers with more than 16 MiB.
 pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
-    Step::start()?.run(command, limit, ANSWER)
+    ProgramRun::start()?.run(command, limit, ANSWER)
 }
 
-/// One program that is run: it ends, with all that it has started, when its time is up, and with keymark.
+/// Run of one program. It ends, with all that it has started, when its time is up, and with keymark.
 #[derive(Debug)]
-pub struct Step(Watchdog);
+pub struct ProgramRun(Watchdog);
 
-impl Step {
+impl ProgramRun {
     /// Makes ready for a program.
     pub fn start() -> io::Result<Self> {
         Watchdog::named(Path::new("keymark")).map(Self)
@@ -107,131 +109,102 @@ impl Step {
     ) -> io::Result<Output> {
         let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.0.spawn(piped)?;
-        let clock = MonotonicClock::new();
-        let deadline = clock.now().after(limit);
-        let heard = heard(&mut child, most, (&clock, deadline));
+        let stdout = OutputEnd::of(child.stdout.take(), most)?;
+        let stderr = OutputEnd::of(child.stderr.take(), COMPLAINTS)?;
+        let ended = wait_for(&mut child, &stdout, limit);
         self.0.end();
         let status = child.wait()?;
-        match heard? {
-            Heard::Whole([stdout, stderr]) => Ok(Output {
-                status,
-                stdout,
-                stderr,
-            }),
-            Heard::TooLong => {
-                let reason = format!("it printed more than {most} bytes");
-                Err(io::Error::new(io::ErrorKind::FileTooLarge, reason))
-            }
-            Heard::TooLate => {
-                let seconds = limit.as_secs_f64();
-                let reason = format!("it had not ended after {seconds} s, and was ended");
-                Err(io::Error::new(io::ErrorKind::TimedOut, reason))
-            }
+        let (stdout, stderr) = (stdout.take(), stderr.end());
+        if stdout.len() > most {
+            let reason = format!("it printed more than {most} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
         }
+        if !ended? {
+            let seconds = limit.as_secs_f64();
+            let reason = format!("it had not ended after {seconds} s, and was ended");
+            return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+        }
+        Ok(Output {
+            status,
+            stdout,
+            stderr,
+        })
     }
 }
 
-/// What was heard of a program.
-enum Heard {
-    /// Its answer, and the end of what it printed on its standard error.
-    Whole([Vec<u8>; 2]),
-    TooLong,
-    TooLate,
-}
-
-/// Listens to a program until it has ended.
-fn heard(
-    child: &mut Child,
-    most: usize,
-    (clock, deadline): (&MonotonicClock, Timestamp),
-) -> io::Result<Heard> {
-    let mut from = [
-        child
-            .stdout
-            .take()
-            .map(|from| File::from(OwnedFd::from(from))),
-        child
-            .stderr
-            .take()
-            .map(|from| File::from(OwnedFd::from(from))),
-    ];
-    let mut kept = [Vec::new(), Vec::new()];
-    let mut part = vec![0; 64 << 10];
-    let (mut until, mut has_ended, mut looks) = (deadline, false, 0);
-    loop {
-        let now = clock.now();
-        if !has_ended && child.try_wait()?.is_some() {
-            // What it has left behind may keep its outputs open, and print.
-            (has_ended, until) = (true, now.after(REST));
+/// Waits for the end of a program. Returns false when its time is up, or its answer has grown too long.
+fn wait_for(child: &mut Child, answer: &OutputEnd, limit: Duration) -> io::Result<bool> {
+    let clock = MonotonicClock::new();
+    let deadline = clock.now().after(limit);
+    for look in 0_u64.. {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
         }
-        let left = until.since(now);
-        if left.is_zero() {
+        if answer.is_over() || clock.now() >= deadline {
             break;
         }
-        let ready = ready(&from, left.min(LOOK))?;
-        for at in (0..2).filter(|at| ready[*at]) {
-            let length = from[at]
-                .as_mut()
-                .map_or(Ok(0), |from| from.read(&mut part))?;
-            kept[at].extend(&part[..length]);
-            if length == 0 {
-                from[at] = None;
-            }
+        if look < AT_ONCE {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(SOON);
         }
-        if kept[0].len() > most {
-            return Ok(Heard::TooLong);
-        }
-        // Not at each part: that would move all of it each time.
-        if kept[1].len() > 2 * COMPLAINTS {
-            keep_the_end(&mut kept[1]);
-        }
-        match (ready.contains(&true), has_ended) {
-            (true, _) => {}
-            (false, true) => break,
-            (false, false) if from.iter().all(Option::is_none) => {
-                looks += 1;
-                if looks < AT_ONCE {
-                    std::thread::yield_now();
-                } else {
-                    std::thread::sleep(SOON);
+    }
+    Ok(false)
+}
+
+/// The end of a process's output, read by a thread for as long as anybody may print.
+pub(super) struct OutputEnd {
+    /// Bytes that are kept.
+    room: usize,
+    kept: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl OutputEnd {
+    pub(super) fn of(from: Option<impl Read + Send + 'static>, room: usize) -> io::Result<Self> {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&kept);
+        let reader = std::thread::Builder::new().spawn(move || {
+            let mut part = vec![0; 64 << 10];
+            let mut from = from;
+            while let Some(Ok(length @ 1..)) = from.as_mut().map(|from| from.read(&mut part)) {
+                let mut kept: MutexGuard<'_, Vec<u8>> = shared.lock();
+                kept.extend(&part[..length]);
+                // Not at each part: that would move all of it each time. One more shows that there was more.
+                if kept.len() > 2 * room {
+                    let surplus = kept.len() - room - 1;
+                    kept.drain(..surplus);
                 }
             }
-            (false, false) => {}
+        })?;
+        Ok(Self { room, kept, reader })
+    }
+
+    fn is_over(&self) -> bool {
+        self.kept.lock().len() > self.room
+    }
+
+    /// Takes the last bytes that were printed.
+    pub(super) fn end(&self) -> Vec<u8> {
+        let mut kept = self.take();
+        let surplus = kept.len().saturating_sub(self.room);
+        kept.drain(..surplus);
+        kept
+    }
+
+    /// Takes what was printed, or more bytes than there is room for if there were more. A process that was left
+    /// behind may keep the output open.
+    fn take(&self) -> Vec<u8> {
+        let mut waited = Duration::ZERO;
+        while !self.reader.is_finished() && waited < REST {
+            std::thread::sleep(SOON);
+            waited += SOON;
         }
+        std::mem::take(&mut *self.kept.lock())
     }
-    if !has_ended {
-        return Ok(Heard::TooLate);
-    }
-    keep_the_end(&mut kept[1]);
-    Ok(Heard::Whole(kept))
 }
 
-fn keep_the_end(kept: &mut Vec<u8>) {
-    let surplus = kept.len().saturating_sub(COMPLAINTS);
-    kept.drain(..surplus);
-}
-
-/// Which of them can be read, or have ended, within that time.
-fn ready(from: &[Option<File>; 2], limit: Duration) -> io::Result<[bool; 2]> {
-    let mut polled: Vec<PollFd<'_>> = from
-        .iter()
-        .flatten()
-        .map(|from| PollFd::new(from.as_fd(), PollFlags::POLLIN))
-        .collect();
-    if polled.is_empty() {
-        return Ok([false; 2]);
-    }
-    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
-    match poll(&mut polled, timeout) {
-        Err(nix::errno::Errno::EINTR) => return Ok([false; 2]),
-        ready => ready?,
-    };
-    let mut found = polled.iter().map(|one| one.any().unwrap_or_default());
-    let mut next = |from: &Option<File>| from.is_some() && found.next().unwrap_or_default();
-    Ok([next(&from[0]), next(&from[1])])
-}
-
-/// How a child has ended, which is given that time for it; none where it is still there.
+/// Waits for the end of a child within that time; none where it is still there.
 pub fn ended_within(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let clock = MonotonicClock::new();
     let deadline = clock.now().after(limit);
@@ -260,7 +233,7 @@ pub fn complaints(path: &Path) -> String {
 /// Longer than any line that a program says to tell that it has started.
 const LONGEST_LINE: usize = 64;
 
-/// Whether something can be read, or the end was reached, within that time.
+/// Returns whether something can be read, or the end was reached, within that time.
 pub(super) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool> {
     let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
     loop {
@@ -271,7 +244,7 @@ pub(super) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool>
     }
 }
 
-/// What a program says first, without its line feed, within that time.
+/// Reads the first line of a program, without its line feed, within that time.
 pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<String> {
     let clock = MonotonicClock::new();
     let deadline = clock.now().after(limit);
@@ -291,6 +264,23 @@ pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<Str
     Err(io::Error::new(
         io::ErrorKind::InvalidData,
         "a line is too long",
+    ))
+}
+
+/// A port at which nobody listens, nor at the next one.
+pub fn two_free_ports() -> Result<u16, Error> {
+    let bound = |port| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port));
+    for _ in 0..100 {
+        let first = bound(0).and_then(|first| Ok((first.local_addr()?.port(), first)));
+        let (port, _first) = first.during("looking for a free port")?;
+        if port.checked_add(1).is_some_and(|next| bound(next).is_ok()) {
+            return Ok(port);
+        }
+    }
+    Err(Error::call(
+        "looking for a free port",
+        "no two are side by side",
+        "",
     ))
 }
 

@@ -7,15 +7,17 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use keymark_bench::{During as _, Error};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::places::process::Process;
-use crate::places::{private_dir, program};
+use crate::places::program;
 
 const SHELL: &str = "/bin/sh";
+const STEP: Duration = Duration::from_millis(5);
 /// Its input is a pipe whose other end this keymark alone holds; `0` is its own group (kill(1)).
 const UNTIL_INPUT_ENDS: &str = "read -r _; kill -KILL 0";
 
@@ -28,15 +30,13 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts one, for programs whose private directory that is.
-    pub fn start(directory: &Path) -> Result<Self, Error> {
-        // The directory's name, so that whoever looks for its processes finds it.
-        let watchdog = Self::named(directory).during(SHELL)?;
-        private_dir::record(directory, watchdog.shell.id())?;
-        Ok(watchdog)
+    /// Starts one. Its shell is called by the name, such as that of a private directory, by which its processes are
+    /// found.
+    pub fn start(name: &Path) -> Result<Self, Error> {
+        Self::named(name).during(SHELL)
     }
 
-    /// Starts one without a private directory, with that as the name of its shell.
+    /// Starts one, as [`Watchdog::start`] does, for callers that say themselves what has failed.
     pub fn named(name: &Path) -> io::Result<Self> {
         let shell = program::command(Path::new(SHELL))
             .args(["-c", UNTIL_INPUT_ENDS])
@@ -56,7 +56,7 @@ impl Watchdog {
         command.process_group(group).spawn()
     }
 
-    /// What is in the group but the watchdog itself; nothing once it has ended, when its number may be somebody else's.
+    /// Returns the group but the watchdog itself; nothing once it has ended, when its number may be somebody else's.
     pub fn watched(&self) -> Vec<Process> {
         if self.shell.stdin.is_none() {
             return Vec::new();
@@ -64,6 +64,15 @@ impl Watchdog {
         let mut members = Process::in_group(self.shell.id());
         members.retain(|process| process.number != self.shell.id());
         members
+    }
+
+    /// Waits until nothing is left of the group but the watchdog, within that time.
+    pub fn await_end(&self, limit: Duration) {
+        let mut waited = Duration::ZERO;
+        while waited < limit && !self.watched().is_empty() {
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
     }
 
     /// Ends all that is left of the group.

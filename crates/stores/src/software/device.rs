@@ -1,4 +1,4 @@
-//! This CPU as a device.
+//! The device of this CPU.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,15 +84,17 @@ impl Device for Cpu {
         Scheme::ALL.iter().map(of).collect()
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::KeyFile, AccessKind::Errand]
+    fn access(&self) -> AccessKind {
+        AccessKind::KeyFile
     }
 
     fn facts(&self) -> Vec<Fact> {
         let environment = Environment::capture("");
         let cores = environment.cores;
-        let model = environment.cpu_model.into_iter();
-        let model = model.map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
+        let model = environment
+            .cpu_model
+            .into_iter()
+            .map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
         // Missing ones are said where their stack is.
         let libraries = Library::ALL.iter().filter_map(|library| {
             let loaded = super::load(*library).ok()?;

@@ -93,7 +93,6 @@ impl Elgamal {
     }
 }
 
-/// What decrypts.
 pub(super) struct Decryptor {
     public: Arc<ElgamalPublic>,
     exponent: BigNum,

@@ -13,7 +13,6 @@ pub trait Loaded: Debug {
     /// Its version.
     fn version(&self) -> String;
 
-    /// What it can do with a test key.
     fn capabilities(&self) -> Vec<Capability>;
 
     /// A handle on a key; its answers are in OpenSSL's form.
@@ -28,7 +27,6 @@ pub(super) fn capabilities_of(has: impl Fn(Family) -> bool) -> Vec<Capability> {
         .collect()
 }
 
-/// That an installed library is not there, with the package that brings it on Debian and Ubuntu.
 pub(super) fn missing(what: String, reason: String, package: &str) -> Error {
     Error::Missing {
         what,
@@ -79,7 +77,6 @@ struct Agreement<P, S, D> {
     calls: [&'static str; 2],
     set_up: S,
     derive: D,
-    /// By the point that is the input.
     peers: Vec<(Vec<u8>, P)>,
     current: usize,
 }
@@ -111,7 +108,6 @@ where
     }
 }
 
-/// What a call has done.
 pub(super) fn performed<E: Display>(
     call: &'static str,
     result: Result<usize, E>,

@@ -18,7 +18,7 @@ use keymark_bench::workload::KeyHandle;
 use keymark_bench::{Algorithm, Error, Family, KeyRef, Operation};
 use parking_lot::Mutex;
 
-use crate::access::{Access, Errand, Library};
+use crate::access::{Access, Library};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -92,8 +92,8 @@ pub fn load(library: Library) -> Result<Box<dyn library::Loaded>, Error> {
     }
 }
 
-/// A handle on a test key, wherever it came from: by the library that is named, or else, and for any scheme, by the OpenSSL
-/// that is built in. The answers of both have the same form.
+/// A handle on a test key, wherever it came from: by the library that is named, or else, and for any scheme, by the
+/// OpenSSL that is built in. The answers of both have the same form.
 pub fn open(
     key: &TestKey,
     operation: Operation,
@@ -139,12 +139,7 @@ impl KeyStore for SoftwareStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let key = self.test_key(key)?;
-        Ok(Access {
-            errand: Some(Errand::Software(key.sealed()?)),
-            file: Some(key),
-            ..Access::default()
-        })
+        self.test_key(key).map(Access::KeyFile)
     }
 
     fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {

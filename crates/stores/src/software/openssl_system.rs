@@ -13,17 +13,17 @@ use crate::test_key::{TestKey, nid};
 
 /// The installed libcrypto.
 #[derive(Debug)]
-pub(super) struct Installed(&'static Libcrypto);
+pub(super) struct InstalledLibcrypto(&'static Libcrypto);
 
 /// Loads it, if that has not been done.
-pub(super) fn load() -> Result<Installed, Error> {
+pub(super) fn load() -> Result<InstalledLibcrypto, Error> {
     let what = || format!("the system's OpenSSL 3 ({FILE})");
     Libcrypto::load()
-        .map(Installed)
+        .map(InstalledLibcrypto)
         .map_err(|reason| missing(what(), reason.to_string(), "libssl3"))
 }
 
-impl Loaded for Installed {
+impl Loaded for InstalledLibcrypto {
     fn version(&self) -> String {
         self.0.version().to_owned()
     }
@@ -75,7 +75,6 @@ impl Loaded for Installed {
     }
 }
 
-/// One call of a context that was set up once, by its name.
 fn performing(
     name: &'static str,
     key: &Key,

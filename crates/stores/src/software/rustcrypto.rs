@@ -15,7 +15,6 @@ use super::library::{Loaded, agreement, call, capabilities_of};
 use crate::store::unsupported;
 use crate::test_key::{Numbers, TestKey};
 
-/// What is compiled in.
 #[derive(Debug)]
 pub(super) struct Compiled;
 
@@ -103,7 +102,6 @@ macro_rules! ecdh {
     }};
 }
 
-/// None, where the crates do not do that with such a key.
 fn opened(key: &TestKey, operation: Operation) -> Result<Option<Box<dyn KeyHandle>>, Error> {
     use Curve::{NistP256, NistP384, NistP521};
     use Family::{Cv25519, Ed25519, Rsa, Weierstrass};

@@ -1,4 +1,4 @@
-//! What a smart card is to everything that talks to one: commands in, responses out.
+//! A smart card, as everything that talks to one sees it: commands in, responses out.
 
 use std::time::Duration;
 
@@ -26,9 +26,9 @@ pub enum CardFault {
          imitated here"
     )]
     TooSlow {
-        /// What the firmware took on this CPU.
+        /// Time of the firmware on this CPU.
         needed: Duration,
-        /// What the device takes.
+        /// Time of the device.
         profile: Duration,
     },
 }

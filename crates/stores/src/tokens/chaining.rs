@@ -12,9 +12,8 @@ const SHORT_RESPONSE: usize = 256;
 /// A command with all of its data.
 pub(crate) type Whole = Command<MAX_DATA>;
 
-/// What is to be done with a command.
 pub(crate) enum Next {
-    /// To be executed by the application.
+    /// Command for the application.
     Execute(Box<Whole>),
     /// Answered already.
     Answer(Vec<u8>),
@@ -25,7 +24,6 @@ pub(crate) enum Next {
 pub(crate) struct Chaining {
     /// A chain under way, by its last command with all data so far.
     pending: Option<Box<Whole>>,
-    /// What is left of a long response.
     rest: Vec<u8>,
     /// Response bytes that fit; 0 when the command has no Le field.
     limit: usize,
@@ -86,7 +84,7 @@ impl Chaining {
     }
 }
 
-/// Whether the command goes on with a chain.
+/// Returns whether the command goes on with a chain.
 fn is_next(begun: &Whole, command: &CommandView<'_>) -> bool {
     let header = (command.instruction(), command.p1, command.p2);
     (begun.instruction(), begun.p1, begun.p2) == header

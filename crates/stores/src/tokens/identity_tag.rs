@@ -1,4 +1,4 @@
-//! What a card of keymark's says of itself to who asks, so that it is taken for no real one behind a
+//! The mark of a card of keymark's, so that it is taken for no real one behind a
 //! reader: a data object of its own, with a tag of the private class that OpenPGP cards do not have.
 
 use iso7816::Status;
@@ -12,12 +12,12 @@ pub const GET_TAG: [u8; 5] = [0x00, 0xCA, 0xDF, 0x4B, 0x00];
 const VIRTUAL: &str = "keymark virtual";
 const TWIN: &str = "keymark twin:";
 
-/// What kind of card.
+/// Kind of a card of keymark's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityTag {
     /// Real firmware on this CPU.
     Virtual,
-    /// With the times of the profile of that name.
+    /// Twin with the times of the profile of that name.
     Twin(String),
 }
 
@@ -37,7 +37,7 @@ impl IdentityTag {
         })
     }
 
-    /// What a card has answered; real ones have no such object.
+    /// Returns the tag in a card's answer; real cards have no such object.
     pub fn of_response(response: &[u8]) -> Option<Self> {
         let text = response.strip_suffix(&[0x90, 0x00])?;
         let text = std::str::from_utf8(text).ok()?;

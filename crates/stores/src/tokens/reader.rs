@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::tokens::card::{Answer, Card, CardFault};
 
 /// The slot and what is in it.
-struct Slot {
+struct CardSlot {
     card: Option<Box<dyn Card>>,
     /// Counts losses of power: who saw a smaller number lost what was verified.
     resets: u64,
@@ -16,21 +16,21 @@ struct Slot {
 /// A reader; clones are the same reader.
 #[derive(Clone, derive_more::Debug)]
 #[debug("Reader")]
-pub struct Reader(Arc<Mutex<Slot>>);
+pub struct CardReader(Arc<Mutex<CardSlot>>);
 
-impl Reader {
+impl CardReader {
     /// A reader with the card in it, switched on.
     pub fn new(mut card: Box<dyn Card>) -> Self {
         card.power_on();
-        Self(Arc::new(Mutex::new(Slot {
+        Self(Arc::new(Mutex::new(CardSlot {
             card: Some(card),
             resets: 0,
         })))
     }
 
     /// A connection to the card.
-    pub fn connect(&self) -> Connection {
-        Connection {
+    pub fn connect(&self) -> ReaderConnection {
+        ReaderConnection {
             resets: self.slot().resets,
             reader: self.clone(),
         }
@@ -49,19 +49,19 @@ impl Reader {
         slot.resets += 1;
     }
 
-    fn slot(&self) -> MutexGuard<'_, Slot> {
+    fn slot(&self) -> MutexGuard<'_, CardSlot> {
         self.0.lock()
     }
 }
 
-/// One user of the card.
+/// Connection of one user of the card.
 #[derive(Debug)]
-pub struct Connection {
-    reader: Reader,
+pub struct ReaderConnection {
+    reader: CardReader,
     resets: u64,
 }
 
-impl Connection {
+impl ReaderConnection {
     /// Answer to reset.
     pub fn atr(&self) -> Result<Vec<u8>, CardFault> {
         let slot = self.reader.slot();
@@ -96,8 +96,8 @@ mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};
 
-    fn reader() -> Reader {
-        Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()))
+    fn reader() -> CardReader {
+        CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()))
     }
 
     #[test]

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use keymark_shim_protocol::wire::{self, Request, Response};
+use keymark_shim_protocol::wire::{self, CardRequest, CardResponse};
 
 use parking_lot::Mutex;
 
 use crate::tokens::card::{Answer, CardFault};
-use crate::tokens::reader::{Connection, Reader};
+use crate::tokens::reader::{CardReader, ReaderConnection};
 
 /// The connections there are, by number; `None` once the service ends.
 type Clients = Mutex<Option<BTreeMap<u64, UnixStream>>>;
@@ -28,7 +28,7 @@ pub struct CardServer {
 
 impl CardServer {
     /// Serves the card that is, or will be, in the reader.
-    pub fn start(reader: Reader, socket: &Path) -> io::Result<Self> {
+    pub fn start(reader: CardReader, socket: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(socket)?;
         let clients: Arc<Clients> = Arc::new(Mutex::new(Some(BTreeMap::new())));
         let known = Arc::clone(&clients);
@@ -42,13 +42,13 @@ impl CardServer {
         })
     }
 
-    /// Where it is served.
+    /// Returns the path at which it is served.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 }
 
-fn accept(listener: &UnixListener, reader: &Reader, clients: &Arc<Clients>) {
+fn accept(listener: &UnixListener, reader: &CardReader, clients: &Arc<Clients>) {
     for (number, stream) in (0..).zip(listener.incoming()) {
         let Ok((clone, stream)) = stream.and_then(|stream| Ok((stream.try_clone()?, stream)))
         else {
@@ -67,22 +67,21 @@ fn accept(listener: &UnixListener, reader: &Reader, clients: &Arc<Clients>) {
     }
 }
 
-/// Until the client goes, or sends what is no request.
-fn serve(mut stream: UnixStream, mut connection: Connection) {
+fn serve(mut stream: UnixStream, mut connection: ReaderConnection) {
     while let Ok(Some(request)) = wire::read(&mut stream) {
         let answered = match request {
-            Request::Transmit(command) => connection.transmit(&command),
-            Request::PowerOn => connection.power_on().map(immediately),
-            Request::Status => connection.atr().map(immediately),
+            CardRequest::Transmit(command) => connection.transmit(&command),
+            CardRequest::PowerOn => connection.power_on().map(immediately),
+            CardRequest::Status => connection.atr().map(immediately),
         };
         let response = match answered {
-            Ok(Answer { response, work }) => Response::Done {
+            Ok(Answer { response, work }) => CardResponse::Done {
                 work,
                 bytes: response,
             },
-            Err(CardFault::Removed) => Response::Removed,
-            Err(CardFault::Reset) => Response::Reset,
-            Err(CardFault::TooSlow { .. }) => Response::Mute,
+            Err(CardFault::Removed) => CardResponse::Removed,
+            Err(CardFault::Reset) => CardResponse::Reset,
+            Err(CardFault::TooSlow { .. }) => CardResponse::Mute,
         };
         if wire::write(&mut stream, &response).is_err() {
             return;
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};
 
-    fn ask(stream: &mut UnixStream, request: &Request) -> io::Result<Response> {
+    fn ask(stream: &mut UnixStream, request: &CardRequest) -> io::Result<CardResponse> {
         wire::write(stream, request)?;
         wire::read(stream)?.ok_or(io::ErrorKind::UnexpectedEof.into())
     }
@@ -126,24 +125,24 @@ mod tests {
     #[test]
     fn clients_reach_the_card_and_are_told_of_each_others_resets() {
         let folder = tempfile::tempdir().unwrap();
-        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
         let server = CardServer::start(reader.clone(), &folder.path().join("card")).unwrap();
         let mut one = UnixStream::connect(server.socket()).unwrap();
         let mut other = UnixStream::connect(server.socket()).unwrap();
-        let select = Request::Transmit(vec![0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0]);
+        let select = CardRequest::Transmit(vec![0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0]);
         for client in [&mut one, &mut other] {
-            let Response::Done { bytes, work } = ask(client, &select).unwrap() else {
+            let CardResponse::Done { bytes, work } = ask(client, &select).unwrap() else {
                 panic!("no response");
             };
             assert_eq!(bytes, [0x90, 0]);
             assert!(!work.is_zero());
         }
-        ask(&mut one, &Request::PowerOn).unwrap();
-        assert_eq!(ask(&mut other, &select).unwrap(), Response::Reset);
+        ask(&mut one, &CardRequest::PowerOn).unwrap();
+        assert_eq!(ask(&mut other, &select).unwrap(), CardResponse::Reset);
         reader.remove();
         assert_eq!(
-            ask(&mut other, &Request::Status).unwrap(),
-            Response::Removed
+            ask(&mut other, &CardRequest::Status).unwrap(),
+            CardResponse::Removed
         );
         let socket = server.socket().to_owned();
         drop(server);

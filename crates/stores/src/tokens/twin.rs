@@ -72,10 +72,8 @@ pub struct Twin {
     told: Listener,
 }
 
-/// Who is told of what a twin refuses, in words.
 type Listener = Box<dyn Fn(&str) + Send>;
 
-/// How long the device takes for a command, if it is one that has a time.
 enum Time {
     /// The firmware's own time will do.
     Own,
@@ -101,7 +99,7 @@ impl Twin {
         }
     }
 
-    /// The same, telling somebody of what it refuses: a status word does not say that the twin is why.
+    /// Sets a listener who is told of what it refuses: a status word does not say that the twin is why.
     pub fn telling(self, told: impl Fn(&str) + Send + 'static) -> Self {
         Self {
             told: Box::new(told),
@@ -146,7 +144,6 @@ impl Twin {
             })
     }
 
-    /// What the device says to a command that the firmware does not know.
     fn answer_of_its_own(&self, command: &[u8]) -> Option<Vec<u8>> {
         let version = match command {
             [0, GET_VERSION, 0, 0, ..] => self.profile.yubikey_version?,
@@ -248,7 +245,6 @@ impl Card for Twin {
     }
 }
 
-/// After which the slots may have other algorithms than before.
 fn changes_slots(command: &[u8]) -> bool {
     match command {
         [_, SELECT, ..] => true,

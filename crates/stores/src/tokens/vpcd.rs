@@ -11,9 +11,9 @@ use std::time::Duration;
 use socket2::SockRef;
 
 use crate::tokens::card::CardFault;
-use crate::tokens::reader::Connection;
+use crate::tokens::reader::ReaderConnection;
 
-/// Where vpcd listens unless it is told otherwise (`/etc/reader.conf.d/vpcd`).
+/// Port at which vpcd listens unless it is told otherwise (`/etc/reader.conf.d/vpcd`).
 pub const PORT: u16 = 0x8C7B;
 
 const POWER_OFF: u8 = 0;
@@ -39,7 +39,7 @@ impl From<io::Error> for VpcdError {
 pub struct Vpcd {
     address: String,
     stream: TcpStream,
-    connection: Connection,
+    connection: ReaderConnection,
     stopped: Arc<AtomicBool>,
 }
 
@@ -61,7 +61,7 @@ impl Stopper {
 
 impl Vpcd {
     /// Inserts the card.
-    pub fn connect(address: &str, connection: Connection) -> Result<Self, VpcdError> {
+    pub fn connect(address: &str, connection: ReaderConnection) -> Result<Self, VpcdError> {
         let refused = |error: io::Error| {
             VpcdError(format!(
                 "no vpcd at {address}: {error}; install it with 'apt-get install pcscd vsmartcard-vpcd'; if both are \
@@ -183,7 +183,6 @@ impl Read for Prompt<'_> {
     }
 }
 
-/// One message; `None` at the end of the stream.
 fn receive(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 2];
     match stream.read_exact(&mut length) {
@@ -207,13 +206,13 @@ mod tests {
 
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};
-    use crate::tokens::reader::Reader;
+    use crate::tokens::reader::CardReader;
 
     #[test]
     fn it_answers_as_vpcd_asks() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
         let mut vpcd = Vpcd::connect(&address, reader.connect()).unwrap();
         let serving = std::thread::spawn(move || vpcd.serve());
         let (mut pcscd, _) = listener.accept().unwrap();
@@ -237,7 +236,7 @@ mod tests {
     fn the_stopper_ends_the_service() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
         let mut vpcd = Vpcd::connect(&address, reader.connect()).unwrap();
         let stopper = vpcd.stopper().unwrap();
         let serving = std::thread::spawn(move || vpcd.serve());
@@ -249,7 +248,7 @@ mod tests {
     fn the_end_of_pcscd_and_a_reader_that_is_taken_are_errors() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
         let mut first = Vpcd::connect(&address, reader.connect()).unwrap();
         let second = Vpcd::connect(&address, reader.connect()).unwrap();
         let (mut pcscd, _) = listener.accept().unwrap();
@@ -275,7 +274,7 @@ mod tests {
             .unwrap()
             .local_addr()
             .unwrap();
-        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
         let error = Vpcd::connect(&free.to_string(), reader.connect()).unwrap_err();
         assert!(error.to_string().contains("vsmartcard-vpcd"), "{error}");
     }

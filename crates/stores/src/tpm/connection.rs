@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::places::ports::two_free_ports;
 use crate::places::private_dir::PrivateDir;
 use crate::places::program;
+use crate::places::program::two_free_ports;
 use keymark_bench::Error;
 use serde::{Deserialize, Serialize};
 use tss_esapi::interface_types::session_handles::AuthSession;
@@ -22,10 +22,10 @@ const ADVICE: &str = include_str!("../../../../data/tpm.txt");
 /// Between our look for free ports and swtpm's taking them, somebody else may.
 const ATTEMPTS: usize = 5;
 
-/// How a TPM is reached.
+/// Way to a TPM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
-    /// This machine's.
+    /// The TPM of this machine.
     Device,
     /// swtpm at that port of this machine, and the next one.
     Emulator(u16),
@@ -45,7 +45,6 @@ impl Way {
     }
 }
 
-/// This machine's TPM.
 pub(super) fn device() -> Result<Way, Error> {
     if Path::new(DEVICE).exists() {
         return Ok(Way::Device);

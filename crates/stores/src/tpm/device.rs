@@ -15,7 +15,7 @@ use tss_esapi::utils::get_tpm_vendor;
 use super::connection::{self, Swtpm, Way, refused};
 use super::handle::open;
 use super::keys::{self, SavedKey};
-use crate::access::{Access, AccessKind, Errand};
+use crate::access::{Access, AccessKind, KeyLocator};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::emulator::LIBTPMS;
 use crate::public_key::PublicKey;
@@ -23,7 +23,6 @@ use crate::scheme::Scheme;
 use crate::store::{KeyStore, as_usual, unsupported};
 use crate::user::User;
 
-/// This machine's TPM.
 const TPM: &str = "tpm";
 /// swtpm, by the same way.
 const SWTPM: &str = "swtpm-esys";
@@ -124,8 +123,8 @@ impl Device for TpmDevice {
         &self.capabilities
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::Errand]
+    fn access(&self) -> AccessKind {
+        AccessKind::Locator
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -184,10 +183,8 @@ impl KeyStore for TpmStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access {
-            errand: Some(Errand::Tpm(self.way, self.test_key(key)?.saved)),
-            ..Access::default()
-        })
+        let saved = self.test_key(key)?.saved;
+        Ok(Access::Locator(KeyLocator::Tpm(self.way, saved)))
     }
 
     fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {

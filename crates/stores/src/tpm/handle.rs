@@ -1,4 +1,4 @@
-//! One worker's way to a key: a connection of its own, and what is timed in it.
+//! A worker's way to a key: a connection of its own, and the timed call in it.
 
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
@@ -17,7 +17,6 @@ use super::connection::{Way, refused};
 use super::keys::{coordinate, hash_scheme, padded};
 use crate::store::unsupported;
 
-/// What is asked of the key.
 #[derive(Debug, Clone)]
 enum Work {
     Sign(SignatureScheme),
@@ -53,9 +52,8 @@ enum Armed {
     Derive(EccPoint),
 }
 
-/// What came of it.
 #[derive(Debug)]
-enum Answer {
+enum TpmAnswer {
     Signature(Signature),
     Plain(PublicKeyRsa),
     Shared(EccPoint),
@@ -71,7 +69,7 @@ struct TpmHandle {
     coordinate: usize,
     loaded: Option<Loaded>,
     armed: Option<Armed>,
-    answer: Option<Answer>,
+    answer: Option<TpmAnswer>,
 }
 
 /// A key that was saved, ready for use.
@@ -91,7 +89,6 @@ pub(crate) fn open(
     }))
 }
 
-/// What was hashed by nobody but us: the digest did not come from this TPM (Part 2, 10.6.2).
 fn no_ticket() -> TssResult<HashcheckTicket> {
     TPMT_TK_HASHCHECK {
         tag: TPM2_ST_HASHCHECK,
@@ -142,18 +139,18 @@ impl KeyHandle for TpmHandle {
             return Err(Error::call("asking a TPM", "its key is not loaded", ""));
         };
         let context = &mut self.context;
-        let answer: Result<Answer, (&'static str, TssError)> = match armed {
+        let answer: Result<TpmAnswer, (&'static str, TssError)> = match armed {
             Armed::Sign(digest, scheme, ticket) => context
                 .sign(key, digest, scheme, ticket)
-                .map(Answer::Signature)
+                .map(TpmAnswer::Signature)
                 .map_err(|error| ("TPM2_Sign", error)),
             Armed::Decrypt(ciphertext) => context
                 .rsa_decrypt(key, ciphertext, RsaDecryptionScheme::RsaEs, Data::default())
-                .map(Answer::Plain)
+                .map(TpmAnswer::Plain)
                 .map_err(|error| ("TPM2_RSA_Decrypt", error)),
             Armed::Derive(peer) => context
                 .ecdh_z_gen(key, peer)
-                .map(Answer::Shared)
+                .map(TpmAnswer::Shared)
                 .map_err(|error| ("TPM2_ECDH_ZGen", error)),
         };
         self.answer = Some(answer.map_err(|(call, error)| refused(call)(error))?);
@@ -168,17 +165,17 @@ impl KeyHandle for TpmHandle {
             reason = "other signatures are not asked for"
         )]
         let octets = match answer {
-            Answer::Signature(Signature::RsaSsa(signature)) => {
+            TpmAnswer::Signature(Signature::RsaSsa(signature)) => {
                 signature.signature().value().to_vec()
             }
-            Answer::Signature(Signature::EcDsa(signature)) => {
+            TpmAnswer::Signature(Signature::EcDsa(signature)) => {
                 let (r, s) = (signature.signature_r(), signature.signature_s());
                 let [r, s] = [r, s].map(|number| padded(number.value(), self.coordinate));
                 [r, s].concat()
             }
-            Answer::Signature(_) => return Err(lacking("it is a signature of another kind")),
-            Answer::Plain(plain) => plain.value().to_vec(),
-            Answer::Shared(point) => padded(point.x().value(), self.coordinate),
+            TpmAnswer::Signature(_) => return Err(lacking("it is a signature of another kind")),
+            TpmAnswer::Plain(plain) => plain.value().to_vec(),
+            TpmAnswer::Shared(point) => padded(point.x().value(), self.coordinate),
         };
         copy_answer("fetching a TPM's answer", &octets, output)
     }

@@ -19,7 +19,6 @@ use super::connection::refused;
 use crate::public_key::PublicKey;
 use crate::store::unsupported;
 
-/// What a TPM may have, and keymark measures.
 const ALGORITHMS: [&str; 5] = ["rsa1024", "rsa2048", "rsa3072", "nistp256", "nistp384"];
 /// The exponent that a TPM writes as 0.
 const EXPONENT: [u8; 3] = [1, 0, 1];
@@ -32,7 +31,6 @@ pub(super) struct SavedKey {
     pub(super) saved: TpmsContext,
 }
 
-/// What the TPM says it can do: its parameters are tested (`TPM2_TestParms`), nothing is made.
 pub(super) fn offered(context: &mut Context) -> Vec<Capability> {
     let known = Algorithm::all().filter(|algorithm| ALGORITHMS.contains(&algorithm.name()));
     let capabilities = known.flat_map(|algorithm| {
@@ -120,7 +118,6 @@ pub(super) fn coordinate(family: Family) -> usize {
     curve(family).map_or(0, |(_, length)| length)
 }
 
-/// What is hashed for a signature: as long as the curve, SHA-256 before RSA.
 pub(super) fn hash_scheme(algorithm: Algorithm) -> HashScheme {
     HashScheme::new(match curve(algorithm.family()) {
         Some((EccCurve::NistP384, _)) => HashingAlgorithm::Sha384,

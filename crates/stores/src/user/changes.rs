@@ -1,4 +1,4 @@
-//! What a run is going to change on tokens, and whether its user has agreed to what cannot be undone.
+//! Changes of a run to tokens, and the user's agreement to what cannot be undone.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use super::{Notice, TokenId};
 pub struct Change {
     /// The token.
     pub token: TokenId,
-    /// Where on it: `slot SIG`.
+    /// Place on the token: `slot SIG`.
     pub place: String,
-    /// What gets there: `a test key of ed25519`.
+    /// New content: `a test key of ed25519`.
     pub written: String,
-    /// What is lost by it.
+    /// Loss that it causes.
     pub loss: Loss,
 }
 
-/// What a change destroys.
+/// Loss that a change causes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
     /// The place is empty.
     Nothing,
-    /// What is there, in words that tell it from any other.
+    /// The key that is there, in words that tell it from any other.
     Key(String),
     /// The token does not say whether something is there.
     Unknown,
@@ -50,7 +50,7 @@ impl Change {
     }
 }
 
-/// What the user has agreed to; clones are the same.
+/// Agreements of the user; clones are the same.
 #[derive(Debug, Clone, Default)]
 pub struct Agreements(Arc<Mutex<BTreeSet<Change>>>);
 

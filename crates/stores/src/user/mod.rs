@@ -16,7 +16,7 @@ pub use pin::{AskForPin, Pin, PinSource, Pins};
 pub use rules::{PinKind, PinRules, PinWords, Refusal};
 pub use token::{TokenId, TokenName};
 
-/// What the user has allowed.
+/// Permissions of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Consent {
     /// Keys that want a touch may be used: the user sits there.
@@ -26,7 +26,7 @@ pub struct Consent {
 }
 
 impl Consent {
-    /// Whether test keys may be written to this token.
+    /// Returns whether test keys may be written to this token.
     pub fn may_write(&self, token: &TokenId) -> bool {
         self.write
             .as_ref()
@@ -46,7 +46,7 @@ impl Consent {
     }
 }
 
-/// Whether keys that want a touch for their use may be used.
+/// Permission to use keys that want a touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Touch {
     /// The user sits there and is told when to touch.
@@ -66,10 +66,10 @@ pub trait Notice: Send + Sync {
         self.tell(text);
     }
 
-    /// Whether the user agrees to what cannot be undone.
+    /// Returns whether the user agrees to what cannot be undone.
     fn agrees(&self, to: &str) -> bool;
 
-    /// Whether the user has ended the run: nothing is waited for any more that need not be.
+    /// Returns whether the user has ended the run: nothing is waited for any more that need not be.
     fn has_ended(&self) -> bool {
         false
     }
@@ -96,9 +96,9 @@ impl Notice for Unattended {
 #[derive(Clone, derive_more::Debug)]
 #[debug("User({consent:?})")]
 pub struct User {
-    /// Where the PINs come from.
+    /// Sources of the PINs.
     pub pins: Pins,
-    /// What is allowed.
+    /// Permissions.
     pub consent: Consent,
     /// The way to speak to them.
     pub notice: Arc<dyn Notice>,

@@ -23,7 +23,7 @@ impl Pin {
         Self(Zeroizing::new(pin.into()))
     }
 
-    /// One that another process of keymark's has sent. From then on this one keeps its memory to itself.
+    /// Takes a PIN that another process of keymark's has sent. From then on this one keeps its memory to itself.
     pub fn received(pin: Zeroizing<String>) -> Self {
         keep_to_ourselves();
         Self(pin)
@@ -35,11 +35,11 @@ impl Pin {
     }
 }
 
-/// Where a PIN comes from. Never from an argument, which every user of the machine can read.
+/// Source of a PIN. No argument is one, since every user of the machine can read arguments.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 #[derive(Clone)]
 pub enum PinSource {
-    /// It is known: that of a virtual card.
+    /// A known PIN, such as that of a virtual card.
     Known(Pin),
     /// An environment variable.
     Environment(String),
@@ -60,7 +60,7 @@ pub enum PinSource {
 pub type AskForPin = Arc<dyn Fn(&str) -> Result<Pin, Error> + Send + Sync>;
 
 impl PinSource {
-    /// Where the PIN of that token comes from: no other token is ever given it.
+    /// Returns the source for that token: no other token is ever given its PIN.
     pub fn of(&self, token: &TokenId) -> Self {
         let Self::ByToken(sources) = self else {
             return self.clone();
@@ -69,7 +69,7 @@ impl PinSource {
         own.map_or(Self::Prompt, |(_, source)| source.of(token))
     }
 
-    /// Whether it has one PIN, which does not say of which token it is.
+    /// Returns whether it has one PIN, which does not say of which token it is.
     pub(crate) const fn is_for_one(&self) -> bool {
         matches!(self, Self::Environment(_) | Self::Descriptor(_))
     }
@@ -77,10 +77,10 @@ impl PinSource {
     fn variables(&self) -> Vec<&str> {
         match self {
             Self::Environment(name) => vec![name],
-            Self::ByToken(sources) => {
-                let sources = sources.iter();
-                sources.flat_map(|(_, source)| source.variables()).collect()
-            }
+            Self::ByToken(sources) => sources
+                .iter()
+                .flat_map(|(_, source)| source.variables())
+                .collect(),
             Self::Known(_)
             | Self::Asked(_)
             | Self::Descriptor(_)
@@ -187,7 +187,7 @@ impl Pins {
         variables
     }
 
-    /// Those of that token alone.
+    /// Returns the PINs of that token alone.
     pub fn of(&self, token: &TokenId) -> Self {
         Self {
             user: self.user.of(token),
@@ -195,7 +195,7 @@ impl Pins {
         }
     }
 
-    /// Those of an OpenPGP card from the factory (OpenPGP card 3.4.1 §4.3.1).
+    /// Returns the PINs of an OpenPGP card from the factory (OpenPGP card 3.4.1 §4.3.1).
     pub fn factory() -> Self {
         Self {
             user: PinSource::Known(Pin::new("123456")),
@@ -204,7 +204,7 @@ impl Pins {
     }
 }
 
-/// From the first PIN on no crash of this process writes its memory to a file, and no other program of the
+/// Protects PINs: from the first on no crash of this process writes its memory to a file, and no other program of the
 /// user's reads it.
 fn keep_to_ourselves() {
     static DONE: OnceLock<()> = OnceLock::new();
@@ -233,7 +233,6 @@ mod tests {
         assert_eq!(pin.expose(), "123456");
     }
 
-    /// By each way that is not a person's.
     #[test]
     fn what_cannot_be_a_pin_is_refused_before_it_is_sent() {
         let place = tempfile::tempdir().unwrap();

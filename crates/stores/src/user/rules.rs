@@ -9,7 +9,7 @@ use super::pin::{Pin, Pins};
 /// Fewer tries are never touched: who mistypes next would lock the device.
 const TRIES_NEEDED: u8 = 2;
 
-/// Whose PIN.
+/// Owner of a PIN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PinKind {
     /// The user's: PW1 of an OpenPGP card, `CKU_USER`.
@@ -47,19 +47,19 @@ impl Refusal {
     }
 }
 
-/// How a kind of device speaks of its PINs.
+/// Words of a kind of device about its PINs.
 #[derive(Debug, Clone, Copy)]
 pub struct PinWords {
     /// The call that verifies one.
     pub call: &'static str,
     /// The code of one that is blocked.
     pub blocked: &'static str,
-    /// What its user does about tries that are used up.
+    /// Advice about tries that are used up.
     pub advice: &'static str,
 }
 
 impl PinWords {
-    /// Those of an OpenPGP card.
+    /// Words of an OpenPGP card.
     pub const CARD: Self = Self {
         call: "VERIFY",
         blocked: "6983",
@@ -84,7 +84,7 @@ struct Known {
     accepted: bool,
 }
 
-/// One PIN. The two have tries of their own: a wrong user PIN keeps nobody from restoring with the admin PIN.
+/// A PIN. The two have tries of their own: a wrong user PIN keeps nobody from restoring with the admin PIN.
 #[derive(Default)]
 struct Kept {
     pin: Option<Pin>,
@@ -102,12 +102,12 @@ impl Known {
 }
 
 impl PinRules {
-    /// For the device that the user knows by that name.
+    /// Makes the rules for the device that the user knows by that name.
     pub fn new(pins: Pins, device: String) -> Self {
         Self::in_words(pins, device, PinWords::CARD)
     }
 
-    /// The same, for another kind of device than a card.
+    /// Makes the rules for another kind of device than a card.
     pub fn in_words(pins: Pins, device: String, words: PinWords) -> Self {
         Self {
             pins,
@@ -149,7 +149,7 @@ impl PinRules {
         Err(ended)
     }
 
-    /// Whether a PIN that the device has accepted may be sent again, to a key that wants it at each use, with
+    /// Checks whether a PIN that the device has accepted may be sent again, to a key that wants it at each use, with
     /// so many tries left.
     pub fn again(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
         let mut known = self.known.lock();
@@ -165,13 +165,13 @@ impl PinRules {
         known.of(kind).ended.get_or_insert_with(|| error.clone());
     }
 
-    /// Whether the device has accepted a PIN since this was last asked: it may keep it verified.
+    /// Returns whether the device has accepted a PIN since this was last asked: it may keep it verified.
     pub fn have_opened(&self) -> bool {
         let mut known = self.known.lock();
         std::mem::take(&mut known.accepted)
     }
 
-    /// Whether so many tries are enough to try the PIN.
+    /// Checks whether so many tries are enough to try the PIN.
     pub fn allowed(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
         let name = kind.name();
         match tries {

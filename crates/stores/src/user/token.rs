@@ -1,4 +1,4 @@
-//! What a token is called: PINs, consent and journals belong to one.
+//! Names of tokens: PINs, consent and journals belong to one.
 
 use std::collections::BTreeSet;
 
@@ -26,18 +26,18 @@ impl TokenId {
         self.0.rsplit(':').next().unwrap_or_default()
     }
 
-    /// What calls this token and no other.
+    /// Returns the name of this token and no other.
     pub fn name(&self) -> TokenName {
         TokenName(self.0.clone())
     }
 
-    /// Whether a user means this token: by all of its name, or by its serial number.
+    /// Returns whether a user means this token: by all of its name, or by its serial number.
     pub fn is_called(&self, said: &TokenName) -> bool {
         [self.as_str(), self.serial()].contains(&said.as_str())
     }
 }
 
-/// What a user calls a token: its serial number, which tokens of two manufacturers may share, or all of its
+/// Name of a token by its user: its serial number, which tokens of two manufacturers may share, or all of its
 /// name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[serde(transparent)]

@@ -1,8 +1,8 @@
 //! The firmware kernels of the simulator against OpenSSL, on inputs of chance.
 
 use keymark_mcu::image::Image;
-use keymark_mcu::kernel::{Crt, Kernel, Key, Options, Square, Umaal, Window};
-use keymark_mcu::machine::{Machine, Stop};
+use keymark_mcu::kernel::{Crt, Kernel, Options, Square, Umaal};
+use keymark_mcu::machine::{SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::timing::Untimed;
 use openssl::bn::{BigNum, BigNumContext};
@@ -45,7 +45,7 @@ fn run(
 }
 
 /// A number of the kernel's, little-endian, at a place in memory.
-fn number(machine: &Machine, address: u32, length: usize) -> BigNum {
+fn number(machine: &SimulatedMachine, address: u32, length: usize) -> BigNum {
     let mut bytes = machine.memory.bytes(address, length).unwrap().to_vec();
     bytes.reverse();
     BigNum::from_slice(&bytes).unwrap()
@@ -78,57 +78,19 @@ fn key(image: &Image, mcu: &Microcontroller, bits: u32) -> (BigNum, BigNum) {
 #[test]
 fn rsa_is_the_power_that_openssl_computes() {
     let mut context = BigNumContext::new().unwrap();
-    for (kernel, umaal, crt, square, window) in [
-        (
-            Kernel::Rsa2048,
-            Umaal::Off,
-            Crt::Recomputed,
-            Square::Twice,
-            Window::Four,
-        ),
-        (
-            Kernel::Rsa2048,
-            Umaal::On,
-            Crt::Recomputed,
-            Square::Twice,
-            Window::Five,
-        ),
-        (
-            Kernel::Rsa2048,
-            Umaal::Portable,
-            Crt::Stored,
-            Square::Twice,
-            Window::Six,
-        ),
-        (
-            Kernel::Rsa3072,
-            Umaal::Off,
-            Crt::Stored,
-            Square::Doubled,
-            Window::Six,
-        ),
-        (
-            Kernel::Rsa3072,
-            Umaal::On,
-            Crt::Stored,
-            Square::Doubled,
-            Window::Four,
-        ),
-        (
-            Kernel::Rsa4096,
-            Umaal::On,
-            Crt::Recomputed,
-            Square::Doubled,
-            Window::Five,
-        ),
+    for (kernel, umaal, crt, square) in [
+        (Kernel::Rsa2048, Umaal::Off, Crt::Recomputed, Square::Twice),
+        (Kernel::Rsa2048, Umaal::On, Crt::Recomputed, Square::Twice),
+        (Kernel::Rsa2048, Umaal::Portable, Crt::Stored, Square::Twice),
+        (Kernel::Rsa3072, Umaal::Off, Crt::Stored, Square::Doubled),
+        (Kernel::Rsa3072, Umaal::On, Crt::Stored, Square::Doubled),
+        (Kernel::Rsa4096, Umaal::On, Crt::Recomputed, Square::Doubled),
     ] {
         let mcu = part(umaal);
         let options = Options {
             umaal,
             crt,
             square,
-            window,
-            key: Key::Flash,
             ..Options::for_core(mcu.core)
         };
         let image = kernel.image(&options).unwrap();

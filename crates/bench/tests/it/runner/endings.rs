@@ -10,7 +10,7 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Measured, Observer};
 use keymark_bench::sample::{Block, Outcome};
 use keymark_bench::stop::Stopped;
-use keymark_testkit::fake::{self, Script, Step};
+use keymark_testkit::fake::{self, Script, ScriptedStep};
 
 use super::setup::{
     Interrupting, MS, by_four, case, drive, jittery, plan, precision, runs, steady, stopped,
@@ -109,7 +109,12 @@ fn precision_stops_a_steady_case_and_says_when_it_cannot_be_reached() {
 fn every_case_keeps_its_time_however_many_workers_it_has() {
     let limit = Duration::from_secs(4);
     // A block of eight operations by each of four takes longer than the time that is left after the first.
-    let slow = |_: &Case| Script::Steps(vec![Step::Take(MS * 60), Step::Take(MS * 63)]);
+    let slow = |_: &Case| {
+        Script::Steps(vec![
+            ScriptedStep::Take(MS * 60),
+            ScriptedStep::Take(MS * 63),
+        ])
+    };
     let cases = [case("ed25519"), by_four("rsa2048")];
     let (measured, _) = run(&plan(&cases, precision("0.0001%", Some(limit))), slow);
     assert_eq!(
@@ -135,7 +140,10 @@ fn with_one_unknown(names: &[&str], unknown: &'static str) -> Vec<usize> {
         } else {
             20
         };
-        Script::Steps(vec![Step::Take(MS * 20), Step::Take(MS * second)])
+        Script::Steps(vec![
+            ScriptedStep::Take(MS * 20),
+            ScriptedStep::Take(MS * second),
+        ])
     });
     for record in &measured.cases {
         let expected = if record.case.algorithm.name() == unknown {
@@ -172,7 +180,10 @@ fn what_is_slow_does_not_keep_the_others_waiting() {
     let (measured, _) = run(&plan(&cases, settings), |case| {
         let slow = case.algorithm.to_string() == "rsa4096";
         let took = if slow { MS * 2_000 } else { MS * 20 };
-        Script::Steps(vec![Step::Take(took), Step::Take(took + MS)])
+        Script::Steps(vec![
+            ScriptedStep::Take(took),
+            ScriptedStep::Take(took + MS),
+        ])
     });
     let blocks: Vec<usize> = measured
         .cases
@@ -243,13 +254,13 @@ fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
     let cases = ["ed25519", "rsa2048", "nistp256"].map(case);
     let (measured, _) = run(&plan(&cases, runs(30)), |case| {
         let last = match case.algorithm.name() {
-            "rsa2048" => Step::Fail(MS),
-            "nistp256" => Step::Wrong(MS),
-            _ => Step::Take(MS),
+            "rsa2048" => ScriptedStep::Fail(MS),
+            "nistp256" => ScriptedStep::Wrong(MS),
+            _ => ScriptedStep::Take(MS),
         };
         // Three operations warm up, then each counted one is led in by one that is not: the
         // thirteenth counts.
-        Script::Steps([vec![Step::Take(MS); 12], vec![last]].concat())
+        Script::Steps([vec![ScriptedStep::Take(MS); 12], vec![last]].concat())
     });
     let [fine, failed, wrong] = &measured.cases[..] else {
         panic!()
@@ -280,7 +291,13 @@ fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
 #[test]
 fn one_reason_is_enough_when_every_worker_fails() {
     let (measured, _) = run(&plan(&[by_four("ed25519")], runs(100)), |_| {
-        Script::Steps([vec![Step::Take(MS); 5], vec![Step::Fail(MS)]].concat())
+        Script::Steps(
+            [
+                vec![ScriptedStep::Take(MS); 5],
+                vec![ScriptedStep::Fail(MS)],
+            ]
+            .concat(),
+        )
     });
     let record = &measured.cases[0];
     assert_eq!(record.failure(), Some("FAKE failed: scripted failure"));
@@ -297,7 +314,7 @@ fn a_case_that_cannot_be_made_ready_is_ended_with_the_reason() {
     ];
     let (measured, log) = run(&plan(&cases, runs(5)), |case| match case.algorithm.name() {
         "rsa2048" => Script::Unprepared("no such key".to_owned()),
-        _ => Script::Steps(vec![Step::Take(MS)]),
+        _ => Script::Steps(vec![ScriptedStep::Take(MS)]),
     });
     assert_eq!(stopped(&measured.cases[0]), Stopped::RuleMet);
     assert_eq!(
@@ -314,7 +331,7 @@ fn a_case_that_cannot_be_made_ready_is_ended_with_the_reason() {
 #[test]
 fn a_case_that_fails_while_warming_up_is_never_measured() {
     let (measured, log) = run(&plan(&[case("ed25519")], runs(5)), |_| {
-        Script::Steps(vec![Step::Wrong(MS)])
+        Script::Steps(vec![ScriptedStep::Wrong(MS)])
     });
     assert_eq!(measured.cases[0].failure(), Some("scripted wrong result"));
     assert_eq!((log.ready, log.blocks.len()), (Some(0), 0));
@@ -346,8 +363,8 @@ fn a_run_interrupted_before_it_began_measures_nothing() {
 fn an_operation_that_writes_nothing_does_not_pass_by_the_last_blocks_result() {
     // The warm-up, a block that is right, and from then on nothing.
     let script = |_: &Case| {
-        let right = [Step::Take(MS * 200); 4].into_iter();
-        let nothing = [Step::Nothing(MS * 200); 100].into_iter();
+        let right = [ScriptedStep::Take(MS * 200); 4].into_iter();
+        let nothing = [ScriptedStep::Nothing(MS * 200); 100].into_iter();
         Script::Steps(right.chain(nothing).collect())
     };
     let (measured, _) = run(&plan(&[case("ed25519")], runs(50)), script);
@@ -358,7 +375,7 @@ fn an_operation_that_writes_nothing_does_not_pass_by_the_last_blocks_result() {
 
 #[test]
 fn a_worker_that_panics_does_not_leave_the_others_waiting() {
-    let script = |_: &Case| Script::Steps(vec![Step::Panic]);
+    let script = |_: &Case| Script::Steps(vec![ScriptedStep::Panic]);
     let plan = plan(&[by_four("ed25519")], runs(50));
     let ended = std::panic::catch_unwind(|| run(&plan, script));
     assert!(ended.is_err(), "the panic comes through");

@@ -11,7 +11,7 @@ use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
-use keymark_testkit::fake::{Script, Step};
+use keymark_testkit::fake::{Script, ScriptedStep};
 
 use super::setup::{MS, case, drive_on, jittery, plan, precision, runs, scripted};
 
@@ -49,9 +49,19 @@ impl Observer for Watching {
     }
 }
 
-/// What is seen of a plan whose operations cost what was expected, times this.
+/// Runs a plan whose operations were expected to take that long, and returns its views.
 fn watched(plan: &Plan, script: fn(&Case) -> Script, expected: Duration) -> Vec<View> {
+    checked(plan, script, expected, Duration::ZERO)
+}
+
+fn checked(
+    plan: &Plan,
+    script: fn(&Case) -> Script,
+    expected: Duration,
+    check: Duration,
+) -> Vec<View> {
     let (clock, stack) = scripted(script);
+    let stack = stack.checking(check);
     let outlook = Outlook::new(plan, &|_| expected, clock.now());
     let mut watching = Watching {
         clock: Arc::clone(&clock),
@@ -70,7 +80,7 @@ fn four(settings: Settings) -> Plan {
 }
 
 fn slow(_: &Case) -> Script {
-    Script::Steps(vec![Step::Take(200 * MS)])
+    Script::Steps(vec![ScriptedStep::Take(200 * MS)])
 }
 
 /// How long it was to take in all, by what was seen at each moment.
@@ -124,6 +134,23 @@ fn a_limit_bounds_what_is_left() {
     // Preparing takes half a second of each, and is over before a quarter of it all is.
     for total in totals(&seen) {
         assert!((21.0..24.5).contains(&total), "{total}");
+    }
+}
+
+/// The bar is not at its end while a tenth of the time is left.
+#[test]
+fn checks_that_take_as_long_as_measuring_are_part_of_what_is_left() {
+    let settings = Settings {
+        time_limit: Some(Duration::from_secs(20)),
+        ..precision("0.01%", None)
+    };
+    let seen = checked(&four(settings), slow, 200 * MS, 200 * MS);
+    let took = seen.last().unwrap().elapsed.as_secs_f64();
+    assert!(took > 35.0, "{took}");
+    for view in &seen {
+        let done = view.elapsed.as_secs_f64() / took;
+        assert!(view.share() < 0.9 || done > 0.85, "{view:?} of {took}");
+        assert!(view.left.is_some(), "{view:?}");
     }
 }
 

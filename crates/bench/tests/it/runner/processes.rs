@@ -13,7 +13,7 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Runner, Stacks};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
-use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
+use keymark_bench::worker::{self, Channel, Peer, Reply, Request, WorkerProcess};
 use keymark_bench::workload::{Crew, Input, KeyHandle, Performed, Stack, Verifiable, Workload};
 use keymark_testkit::assert_says;
 use keymark_testkit::fake;
@@ -27,17 +27,17 @@ struct Pipes {
     met: bool,
 }
 
-impl Line for Pipes {
-    fn begin(&mut self) -> Result<Met, Error> {
+impl Channel for Pipes {
+    fn begin(&mut self) -> Result<Peer, Error> {
         let before = std::mem::replace(&mut self.met, true);
-        Ok(if before { Met::Before } else { Met::Anew })
+        Ok(if before { Peer::Known } else { Peer::New })
     }
 
-    fn tell(&mut self, order: &Order) -> Result<(), Error> {
+    fn send(&mut self, order: &Request) -> Result<(), Error> {
         worker::write(&mut self.to, order)
     }
 
-    fn hear(&mut self, _: Option<Duration>) -> Result<Word, Error> {
+    fn recv(&mut self, _: Option<Duration>) -> Result<Reply, Error> {
         worker::read(&mut self.from)
     }
 }

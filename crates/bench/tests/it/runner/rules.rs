@@ -11,7 +11,7 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Observer, Runner, Stacks};
 use keymark_bench::sample::{Block, Outcome, Sample};
 use keymark_bench::stop::Stopped;
-use keymark_testkit::fake::{self, Script, Step};
+use keymark_testkit::fake::{self, Script, ScriptedStep};
 
 use super::setup::{
     Interrupting, MS, by_four, case, drive, jittery, plan, precision, runs, steady, stopped,
@@ -81,8 +81,8 @@ fn warm_up_and_lead_in_are_done_and_not_counted() {
     };
     let records = run(&plan(&[case("ed25519")], settings), |_| {
         // Five warm up, and a sixth shows what an operation costs.
-        let warm_up = vec![Step::Take(MS * 9); 6];
-        let pairs = [Step::Take(MS * 7), Step::Take(MS * 2)].repeat(20);
+        let warm_up = vec![ScriptedStep::Take(MS * 9); 6];
+        let pairs = [ScriptedStep::Take(MS * 7), ScriptedStep::Take(MS * 2)].repeat(20);
         Script::Steps([warm_up, pairs].concat())
     });
     assert_eq!(latencies(&records[0]), [MS * 2; 20]);
@@ -93,7 +93,7 @@ fn long_operations_are_not_led_in() {
     let counted = || (1..=20).map(|i| MS * (20 + i));
     let records = run(&plan(&[case("ed25519")], runs(20)), move |_| {
         let warm_up = [MS * 20; 3].into_iter();
-        Script::Steps(warm_up.chain(counted()).map(Step::Take).collect())
+        Script::Steps(warm_up.chain(counted()).map(ScriptedStep::Take).collect())
     });
     assert_eq!(latencies(&records[0]), counted().collect::<Vec<_>>());
 }
@@ -122,7 +122,13 @@ fn a_steady_case_stops_while_a_wild_one_goes_on() {
     let records = run(&plan, |case| match case.algorithm.name() {
         "ed25519" => jittery(case),
         // It wanders from block to block, by a factor of nine.
-        _ => Script::Steps([[Step::Take(MS); 200], [Step::Take(MS * 9); 200]].concat()),
+        _ => Script::Steps(
+            [
+                [ScriptedStep::Take(MS); 200],
+                [ScriptedStep::Take(MS * 9); 200],
+            ]
+            .concat(),
+        ),
     });
     assert_eq!(stopped(&records[0]), Stopped::RuleMet);
     assert_eq!(stopped(&records[1]), Stopped::OutOfTime);
@@ -177,7 +183,13 @@ fn a_case_that_failed_leaves_the_rounds_to_the_others() {
     let mut listener = Listener::default();
     let script = |case: &Case| match case.algorithm.name() {
         // Three warm up; a block is one lead-in and two that count.
-        "ed25519" => Script::Steps([vec![Step::Take(MS); 8], vec![Step::Fail(MS)]].concat()),
+        "ed25519" => Script::Steps(
+            [
+                vec![ScriptedStep::Take(MS); 8],
+                vec![ScriptedStep::Fail(MS)],
+            ]
+            .concat(),
+        ),
         _ => steady(case),
     };
     let measured = drive(&plan, script, &AtomicBool::new(false), &mut listener);
@@ -194,7 +206,13 @@ fn a_case_that_fails_before_any_sample_of_a_block_still_fails() {
     let plan = plan(&[case("ed25519"), case("rsa2048")], runs(20));
     let records = run(&plan, |case| match case.algorithm.name() {
         // Three warm up; the fourth leads the first block in.
-        "ed25519" => Script::Steps([vec![Step::Take(MS); 3], vec![Step::Fail(MS)]].concat()),
+        "ed25519" => Script::Steps(
+            [
+                vec![ScriptedStep::Take(MS); 3],
+                vec![ScriptedStep::Fail(MS)],
+            ]
+            .concat(),
+        ),
         _ => steady(case),
     });
     assert_eq!(records[0].failure(), Some("FAKE failed: scripted failure"));
@@ -205,7 +223,7 @@ fn a_case_that_fails_before_any_sample_of_a_block_still_fails() {
 #[test]
 fn workers_that_fail_while_leading_in_do_not_hang_the_others() {
     let records = run(&plan(&[by_four("ed25519")], runs(100)), |_| {
-        Script::Steps(vec![Step::Take(MS), Step::Fail(MS)])
+        Script::Steps(vec![ScriptedStep::Take(MS), ScriptedStep::Fail(MS)])
     });
     assert_eq!(stopped(&records[0]), Stopped::Failed);
     assert_eq!(records[0].failure(), Some("FAKE failed: scripted failure"));
@@ -215,8 +233,15 @@ fn workers_that_fail_while_leading_in_do_not_hang_the_others() {
 fn wrong_results_of_several_workers_end_the_case_once_and_count_as_no_measurement() {
     let plan = plan(&[by_four("ed25519")], runs(100));
     let mut listener = Listener::default();
-    let script =
-        |_: &Case| Script::Steps([vec![Step::Take(MS); 30], vec![Step::Wrong(MS); 4]].concat());
+    let script = |_: &Case| {
+        Script::Steps(
+            [
+                vec![ScriptedStep::Take(MS); 30],
+                vec![ScriptedStep::Wrong(MS); 4],
+            ]
+            .concat(),
+        )
+    };
     let measured = drive(&plan, script, &AtomicBool::new(false), &mut listener);
     let record = &measured.cases[0];
     assert_eq!(record.failure(), Some("scripted wrong result"));
@@ -287,7 +312,10 @@ fn seconds_of_arrivals(rate: &str, milliseconds: u32) -> CaseRecord {
     run(&plan(&[open], limited), move |_| {
         // A nanosecond off now and then: what never differs is known at once.
         let take = MS * milliseconds;
-        Script::Steps(vec![Step::Take(take), Step::Take(take + MS / 100)])
+        Script::Steps(vec![
+            ScriptedStep::Take(take),
+            ScriptedStep::Take(take + MS / 100),
+        ])
     })
     .remove(0)
 }

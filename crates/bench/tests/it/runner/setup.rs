@@ -12,7 +12,7 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Measured, Observer, Runner, Stacks};
 use keymark_bench::sample::Block;
 use keymark_bench::stop::{Precision, StopRule, Stopped};
-use keymark_testkit::fake::{self, FakeStack, Script, Step};
+use keymark_testkit::fake::{self, FakeStack, Script, ScriptedStep};
 
 pub const MS: Duration = Duration::from_millis(1);
 
@@ -87,12 +87,13 @@ pub fn drive_on(
 }
 
 pub fn steady(_: &Case) -> Script {
-    Script::Steps(vec![Step::Take(MS)])
+    Script::Steps(vec![ScriptedStep::Take(MS)])
 }
 
 /// Latencies differ by a tenth, so that the mean has an interval.
 pub fn jittery(_: &Case) -> Script {
-    let steps = [95, 104, 99, 101, 92, 107].map(|hundredths| Step::Take(MS * hundredths / 100));
+    let steps =
+        [95, 104, 99, 101, 92, 107].map(|hundredths| ScriptedStep::Take(MS * hundredths / 100));
     Script::Steps(steps.to_vec())
 }
 

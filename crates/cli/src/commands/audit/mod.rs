@@ -4,9 +4,9 @@ mod screen;
 mod targets;
 
 use jiff::Zoned;
-use keymark_advice::audit::sarif;
-use keymark_advice::audit::{Audit, FoundKey, Lists, Places, Question};
 use keymark_advice::policy::Policy;
+use keymark_audit::sarif;
+use keymark_audit::{Audit, AuditQuestion, FoundKey, Lists, Places};
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::visible::visible;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &AuditArguments) -> Outcome {
-    let question = Question {
+    let question = AuditQuestion {
         policies: Policy::chosen(&arguments.policy).map_err(Failure::usage)?,
         today: Zoned::now().date(),
         until: arguments.until,

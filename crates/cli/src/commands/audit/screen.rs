@@ -1,8 +1,8 @@
 //! An audit on the terminal: the answer, what is wrong with which key, and what that means.
 
 use itertools::Itertools;
-use keymark_advice::audit::{Audit, Finding, FoundKey, Kind, Question, Standing};
 use keymark_advice::policy::Status;
+use keymark_audit::{Audit, AuditQuestion, Finding, FindingKind, FoundKey, Standing};
 use keymark_bench::outside::visible::{shortened, visible};
 use keymark_report::render::Width;
 use keymark_report::units::counted;
@@ -25,7 +25,7 @@ const NUMBER: usize = 5;
 /// Room for the names of kinds.
 const KIND: usize = 16;
 
-pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
+pub(super) fn print(audit: &Audit, question: &AuditQuestion, long: bool) {
     if !audit.keys.is_empty() {
         answer(audit, question);
     }
@@ -57,7 +57,11 @@ pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
 
 /// Whether a finding says of a policy what another one says of every policy: the key is too short.
 fn is_repeated(finding: &Finding, key: &FoundKey) -> bool {
-    finding.kind == Kind::Policy && key.findings.iter().any(|one| one.kind == Kind::Short)
+    finding.kind == FindingKind::Policy
+        && key
+            .findings
+            .iter()
+            .any(|one| one.kind == FindingKind::Short)
 }
 
 /// What has no key in the result, and why: some of it in a sentence, or all of it in lines.
@@ -91,7 +95,7 @@ fn named(audit: &Audit, long: bool) {
 }
 
 /// How many, how many are weak, and the worst.
-fn answer(audit: &Audit, question: &Question) {
+fn answer(audit: &Audit, question: &AuditQuestion) {
     let weak: Vec<&FoundKey> = audit.weak().collect();
     let policies = question.policies.iter().map(|policy| &policy.id);
     let by = format!("by {}", policies.format(", "));
@@ -188,7 +192,7 @@ fn legend(findings: &[(&Finding, &FoundKey)]) {
 }
 
 /// A table of all keys.
-fn every_key(audit: &Audit, question: &Question) {
+fn every_key(audit: &Audit, question: &AuditQuestion) {
     output::line("");
     output::heading("Every key");
     let status = |key: &FoundKey, of: fn(&Standing) -> Option<Status>| {

@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
-use keymark_advice::audit::device::weaknesses;
-use keymark_advice::audit::{Location, NotRead, Read};
+use keymark_audit::device::weaknesses;
+use keymark_audit::{Location, NotRead, Read};
 use keymark_stacks::tls::{Address, Remote};
 use keymark_stores::device::{PublicDer, Wish};
 use keymark_stores::places::private_dir::PrivateDir;
@@ -88,7 +88,7 @@ fn exported(database: &Path) -> Result<Vec<u8>, Failure> {
         "--homedir",
     ]);
     // keyboxd goes on after gpg has ended, and ends with the step.
-    let step = program::Step::start()?;
+    let step = program::ProgramRun::start()?;
     let done = step.run(command.arg(place.path()), program::WORK, KEYRING)?;
     Ok(done.stdout)
 }

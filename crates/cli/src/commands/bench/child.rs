@@ -1,6 +1,4 @@
-//! One run of a series, in a process of its own: where its pages lie and what its programs did before is
-//! drawn anew (Kalibera & Jones 2013). It measures into an archive of its own, so that a keymark of another
-//! version can do it, and hands the run over as the record that keymarks exchange.
+//! Runs of a series, each in its own process, because the layout of memory and the state of programs is
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use keymark_bench::Record;
-use keymark_report::exchange;
+use keymark_records::exchange;
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::process::Process;
 use keymark_stores::places::program;
@@ -20,10 +18,10 @@ use crate::signals::{self, SIGNALS};
 
 /// Octets of a record, at most.
 const RECORD: usize = 1 << 30;
-/// How often it is looked during a pause whether keymark was told to end.
+/// Interval between checks for a signal during a pause.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What keymark is told by signals while children work; the one that works is told it, too.
+/// Signals that keymark passes on to the running child.
 pub(super) struct ForwardedSignals {
     signals: Signals,
     told: bool,
@@ -53,7 +51,8 @@ impl ForwardedSignals {
         }
     }
 
-    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it at once.
+    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it
+    /// at once.
     fn run(&mut self, command: &mut Command) -> std::io::Result<ExitStatus> {
         let mut child = command.spawn()?;
         let process = Process::of(child.id());
@@ -73,7 +72,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// One run with this seed: what it has measured, if anything, and how it ended.
+    /// Makes one run with this seed, and returns its record, if any, and how it ended.
     pub(super) fn measure(
         &self,
         seed: u64,
@@ -125,7 +124,7 @@ impl Program {
     fn record(&self, archive: &Path, place: &Path) -> Result<Option<Record>, Failure> {
         let mut export = Command::new(&self.path);
         export.args(["export", "last", "--format", "json", "--archive"]);
-        let step = program::Step::start();
+        let step = program::ProgramRun::start();
         let output = step.and_then(|step| step.run(export.arg(archive), program::WORK, RECORD));
         let output = output.map_err(|error| format!("{}: {error}", self.path.display()))?;
         if !output.status.success() {

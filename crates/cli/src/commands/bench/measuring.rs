@@ -1,4 +1,4 @@
-//! From a plan to its record, which is kept and shown.
+//! Measures a plan into a record, which is saved and shown.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -58,8 +58,9 @@ pub(super) fn run(
 /// The record before anything is measured.
 fn record(plan: Plan, inventory: &Inventory) -> Record {
     let planned = |device: &&Found| {
-        let mut cases = plan.cases.iter();
-        cases.any(|case| case.device == device.identity.device)
+        plan.cases
+            .iter()
+            .any(|case| case.device == device.identity.device)
     };
     let stores = inventory.devices.iter().filter(planned);
     let stores = stores.map(|device| device.identity.clone()).collect();
@@ -89,8 +90,10 @@ fn record(plan: Plan, inventory: &Inventory) -> Record {
 
 /// Versions of the libraries that a plan has loaded.
 fn libraries(plan: &Plan) -> BTreeMap<String, String> {
-    let cases = plan.cases.iter();
-    let named = cases.filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
+    let named = plan
+        .cases
+        .iter()
+        .filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
     let version = |library: Library| {
         // One that is missing has no case.
         let loaded = software::load(library).ok()?;
@@ -126,7 +129,6 @@ fn measure(
     };
 }
 
-/// What a run took, as `dry_run` promises it.
 fn took(spent: Spent) -> String {
     let [all, preparing, measuring, checking] = [
         spent.total(),

@@ -1,10 +1,10 @@
-//! From arguments to a plan: what is looked for, what is here, what of that is wanted.
+//! Makes a plan from arguments and the devices here.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::{Case, DeviceName, Error, Plan, PlanError, Selection};
-use keymark_report::archive::LastMeans;
+use keymark_records::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::plans::NamedPlan;
@@ -29,7 +29,7 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// What is wanted of what is here, if it can be measured and the user's consent and PINs fit.
+    /// Plans the selected cases, if they can be measured and the user's consent and PINs fit.
     pub(super) fn of(arguments: &BenchArguments) -> Result<Self, Failure> {
         let (wish, user) = (wish(arguments), user::of_arguments(&arguments.run.card));
         // Who has no home writes to no token.
@@ -57,7 +57,7 @@ impl Planned {
         })
     }
 
-    /// What a run would measure, and how long it would take.
+    /// Prints the cases and the expected time.
     pub(super) fn print(&self, archive: Option<&PathBuf>) {
         let plan = &self.plan;
         frame::print_cases(&plan.cases);
@@ -74,7 +74,7 @@ impl Planned {
         output::line(&format!("seed {}", plan.settings.seed));
     }
 
-    /// What one operation of a case costs: what it took last, or a guess.
+    /// Returns the time of one operation of a case: the last measured mean, or a guess.
     pub(super) fn costs(&self, archive: Option<&PathBuf>) -> impl Fn(&Case) -> Duration {
         // Only a guess is at stake, so an archive that cannot be read is no failure here.
         let means: LastMeans = archive::open(archive)
@@ -104,7 +104,7 @@ impl Planned {
     }
 }
 
-/// What is here, once what killed runs have left on tokens is removed from those that may be written to.
+/// Looks for devices, and removes leftovers of killed runs from tokens that may be written to.
 fn look(
     arguments: &BenchArguments,
     wish: &Wish,
@@ -129,7 +129,6 @@ fn look(
     Ok(inventory)
 }
 
-/// Which devices are looked for.
 fn wish(arguments: &BenchArguments) -> Wish {
     match &arguments.selection.device {
         None if arguments.named_plan().is_some() => Wish::Default,

@@ -1,4 +1,4 @@
-//! From the arguments of `keymark bench` to selections and settings.
+//! Selections and settings by the arguments of `keymark bench`.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::args::BenchArguments;
 
 /// Measuring time of a plan that does not say how long.
 const TOTAL_TIME: Duration = Duration::from_secs(75);
-/// That of the complete plan.
+/// Measuring time of the complete plan.
 const COMPLETE: Duration = Duration::from_secs(104);
-/// That of a run of a series, at least: they share the time of one run.
+/// Shortest measuring time of a run of a series.
 const SHORTEST: Duration = Duration::from_secs(10);
 
 /// Measuring time of the plan, of each run of a series.
@@ -34,7 +34,6 @@ pub(super) fn time_limit(arguments: &BenchArguments) -> Option<Duration> {
         .or((!unlimited).then_some(share.max(SHORTEST)))
 }
 
-/// How the plan is measured.
 pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
     let stop = match arguments.extent.runs {
         Some(runs) => StopRule::Runs(runs),
@@ -58,7 +57,6 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
     }
 }
 
-/// What was asked for, or the default plan.
 pub(super) fn selections(
     arguments: &BenchArguments,
     offers: &[Offer],

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
+use keymark_bench::series::{InSeries, ScheduledRun, SeriesId, Side, schedule};
 use keymark_bench::{Record, RunState};
-use keymark_report::archive::{Archive, Identity};
+use keymark_records::archive::{Archive, Identity};
 use keymark_report::compare;
 use keymark_report::units;
 
@@ -17,10 +17,9 @@ use crate::exit::{Exit, Failure};
 use crate::saving::Saving;
 use crate::{archive, frame, output, rerun};
 
-/// What is being made.
 struct Series<'a> {
     arguments: &'a SeriesArguments,
-    steps: Vec<Step>,
+    steps: Vec<ScheduledRun>,
     this: Turns,
     other: Option<Turns>,
     archive: Archive,
@@ -29,7 +28,7 @@ struct Series<'a> {
     signals: ForwardedSignals,
 }
 
-/// One of the programs, and the runs that it has made.
+/// Program with the runs that it has made.
 struct Turns {
     id: SeriesId,
     program: Program,
@@ -37,7 +36,6 @@ struct Turns {
 }
 
 impl Turns {
-    /// Those that are finished.
     fn side(&self, program: &str) -> compare::Side {
         let is_finished = |run: &&Record| run.state == RunState::Finished;
         compare::Side {
@@ -69,7 +67,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     Ok(exit)
 }
 
-/// What a dry run says of a series besides its plan.
+/// Prints the number of runs and their pauses.
 pub(super) fn foresee(arguments: &SeriesArguments) {
     if !arguments.is_wanted() {
         return;
@@ -155,7 +153,7 @@ impl<'a> Series<'a> {
     }
 
     /// One run of the program whose turn it is.
-    fn turn(&mut self, step: &Step) -> Outcome {
+    fn turn(&mut self, step: &ScheduledRun) -> Outcome {
         let (turns, against, whose) = match (step.side, &mut self.other) {
             (Side::Other, Some(other)) => {
                 let whose = format!(" of {}", other.program.path.display());
@@ -238,7 +236,7 @@ const WITH_VALUE: [&str; 6] = [
     "--archive",
     "--total-time",
 ];
-/// The same, without one.
+/// Options without a value.
 const ALONE: [&str; 3] = ["--json", "--report", "--identify"];
 
 #[cfg(test)]

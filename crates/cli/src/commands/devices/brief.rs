@@ -1,4 +1,4 @@
-//! What can be measured on one screen: a line a device, and what is missing last.
+//! Summary of what can be measured, on one screen: a line for each device, and missing software last.
 
 use itertools::Itertools;
 use keymark_bench::{Algorithm, Family};
@@ -51,8 +51,10 @@ fn names<'a>(what: &str, mut names: impl Iterator<Item = &'a str>, remark: &str)
 
 /// `rsa 1024–4096, ecc 9 curves; through raw, agent, gnupg`, and what a plugged token is.
 fn offered(found: &Found) -> String {
-    let ways = found.ways.iter();
-    let ways = ways.filter_map(|way| Some((way.stack.word(), way.found.as_ref().ok()?)));
+    let ways = found
+        .ways
+        .iter()
+        .filter_map(|way| Some((way.stack.word(), way.found.as_ref().ok()?)));
     let ways = ways.filter(|(_, capabilities)| !capabilities.is_empty());
     let algorithms = ways.clone().flat_map(|(_, capabilities)| capabilities);
     let algorithms = algorithms.map(|capability| capability.algorithm);
@@ -87,7 +89,6 @@ fn kinds(algorithms: impl Iterator<Item = Algorithm>) -> String {
     words.join(", ")
 }
 
-/// On curves, of which there are too many to be named.
 const ECC: &str = "ecc";
 
 /// The kind of an algorithm, and a number that tells it from others of that kind: its length, or of which curve it is.
@@ -110,15 +111,18 @@ fn kind(algorithm: Algorithm) -> (&'static str, u32) {
 /// Each reason once, with what it keeps from being measured.
 fn missing(inventory: &Inventory, servers: &[Server]) -> Vec<(String, String)> {
     let ways = inventory.devices.iter().flat_map(|found| {
-        let ways = found.ways.iter();
-        ways.filter_map(move |way| Some((way.found.as_ref().err()?, way.stack.word(), Some(found))))
+        found
+            .ways
+            .iter()
+            .filter_map(move |way| Some((way.found.as_ref().err()?, way.stack.word(), Some(found))))
     });
-    let modules = inventory.visited.iter();
-    let modules =
-        modules.filter_map(|visited| Some((visited.said.as_ref().err()?, &*visited.name, None)));
-    let servers = servers.iter();
-    let servers =
-        servers.filter_map(|(stack, found)| Some((found.as_ref().err()?, stack.word(), None)));
+    let modules = inventory
+        .visited
+        .iter()
+        .filter_map(|visited| Some((visited.said.as_ref().err()?, &*visited.name, None)));
+    let servers = servers
+        .iter()
+        .filter_map(|(stack, found)| Some((found.as_ref().err()?, stack.word(), None)));
     let all = ways.chain(modules).chain(servers);
     let told = grouped(all, |(error, ..)| error.to_string()).into_iter();
     let told = told.map(|(reason, of)| {

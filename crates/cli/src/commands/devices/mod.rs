@@ -11,7 +11,7 @@ use keymark_stacks::card_holder::OccupiedReader;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
-use keymark_stacks::tls::servers::{Installed, KINDS, Library, SearchPath};
+use keymark_stacks::tls::servers::{CryptoLibrary, InstalledServer, KINDS, SearchPath};
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// What is plugged in first, twins last.
+/// Prints devices: plugged-in ones first, twins last.
 fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
     let (twins, others): (Vec<&Found>, Vec<&Found>) = devices
         .iter()
@@ -151,7 +151,7 @@ fn occupied_as_json(occupied: &OccupiedReader) {
     }));
 }
 
-/// One line each, of what has no device as well.
+/// Prints a line per module, including those without a device.
 fn visited_as_text(visited: &[Visited]) {
     if visited.is_empty() {
         return;
@@ -182,12 +182,12 @@ fn visited_as_json(visited: &Visited) {
 }
 
 /// A kind of TLS server, and what of it is installed.
-type Server = (StackName, Result<Installed, Error>);
+type Server = (StackName, Result<InstalledServer, Error>);
 
-/// Those that `keymark tls` can start, in a program that has it.
+/// Returns the servers that `keymark tls` can start.
 fn servers() -> Vec<Server> {
     let kinds = KINDS.into_iter().filter(|_| cfg!(feature = "tokens"));
-    let found = |kind| Installed::find(kind, &SearchPath::usual());
+    let found = |kind| InstalledServer::find(kind, &SearchPath::usual());
     kinds.map(|kind| (kind.stack, found(kind))).collect()
 }
 
@@ -200,7 +200,7 @@ fn servers_as_text(servers: &[Server]) {
     for (stack, found) in servers {
         let said = match found {
             Ok(server) => {
-                let Library { name, version, .. } = &server.library;
+                let CryptoLibrary { name, version, .. } = &server.library;
                 format!("{} {} with {name} {version}", server.name(), server.version)
             }
             Err(error) => format!("not usable: {error}"),
@@ -254,7 +254,7 @@ fn as_json(found: &Found) {
     }
 }
 
-/// How keys are used on that way, if otherwise than usual.
+/// Returns the scheme of a way, if it is not the usual one.
 fn scheme(way: &Way) -> Option<&str> {
     way.only_set()?.get(SCHEME.name)
 }

@@ -49,8 +49,9 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
         second.name()
     ));
     let total = ("cycles in all".to_owned(), first.cycles(), second.cycles());
-    let rows = differences.iter();
-    let rows = rows.map(|one| (one.what.to_string(), one.first, one.second));
+    let rows = differences
+        .iter()
+        .map(|one| (one.what.to_string(), one.first, one.second));
     let table = TableOf::new(rows.chain([total]))
         .name("", |(what, ..)| what.clone())
         .value("first", |(_, first, _)| count(*first))
@@ -69,11 +70,11 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// What cycles went into.
+/// Kind of cycles.
 #[derive(Serialize, Display)]
 #[serde(rename_all = "kebab-case")]
 enum What {
-    /// One for each instruction of the kind.
+    /// Issuing an instruction of the kind.
     #[display("issuing {_0}")]
     Issuing(&'static str),
     #[display("stalled: {}", _0.name())]
@@ -123,8 +124,9 @@ fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) 
     let ratio = first.seconds().0 / second.seconds().0;
     let clocks = f64::from(second.target.mcu.clock.0) / f64::from(first.target.mcu.clock.0);
     let largest = |sign: i64, most: usize| {
-        let chosen = differences.iter();
-        let chosen = chosen.filter(|difference| difference.cycles().signum() == sign);
+        let chosen = differences
+            .iter()
+            .filter(|difference| difference.cycles().signum() == sign);
         let words = |difference: &Difference| {
             let cycles = count(difference.cycles().unsigned_abs());
             format!("{cycles} {}", difference.what)

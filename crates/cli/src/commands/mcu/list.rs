@@ -78,8 +78,10 @@ fn print_geometries(geometries: &[Geometry]) {
             format!("{} bytes", geometry.program_unit_bytes)
         })
         .name("sectors", |geometry| {
-            let runs = geometry.sectors.iter();
-            runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
+            geometry
+                .sectors
+                .iter()
+                .map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
                 .join(", ")
         });
     output::table(table);
@@ -88,7 +90,7 @@ fn print_geometries(geometries: &[Geometry]) {
     }
 }
 
-/// What figures rest on.
+/// Prints the sources and assumptions of figures.
 fn print_grounds(name: &str, sources: &[String], assumed: &[String]) {
     output::line("");
     output::heading(name);

@@ -12,14 +12,13 @@ use keymark_mcu::kernel::Kernel;
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::Stall;
-use keymark_report::answers::WAITING;
 use keymark_report::units;
-use keymark_stats::{Band, Seconds};
+use keymark_stats::Ratio;
 
 use crate::exit::Failure;
 use crate::frame;
 
-/// What the kernel is in the rest of keymark's words, first the operation that a run calls it: the private-key
+/// Returns the kernel's capabilities in keymark's words, first the operation that a run names: the private-key
 /// operation of RSA decrypts, signs and authenticates; a token decrypts with X25519.
 pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
     use Operation::{Authenticate, Decrypt, Sign};
@@ -38,34 +37,37 @@ pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
     Ok(operations.iter().map(capability).collect())
 }
 
-/// What a prediction rests on, in a line.
+/// Returns the grounds of a prediction in a line.
 pub(super) fn note(prediction: &Prediction) -> String {
     let words = prediction.target.options.words(prediction.kernel);
     let words = words.iter().map(|(name, word)| format!("{name}={word}"));
     let band = prediction.band();
-    let waiting = [Stall::Fetch, Stall::Data].map(|stall| prediction.account.stall(stall));
-    let waiting: u64 = waiting.iter().sum();
     format!(
-        "{} cycles at {}; {}{WAITING}; {}; {} to {} with one assumption varied",
+        "{} cycles at {}; {} of it waiting for flash; {}; {} to {} with one assumption varied",
         prediction.cycles(),
         prediction.target.mcu.clock,
-        units::percent(waiting as f64 / prediction.cycles() as f64),
+        units::percent(waiting(prediction).0),
         words.format(" "),
         units::duration(band.low),
         units::duration(band.high)
     )
 }
 
+/// Share of the cycles in which the core waits for flash.
+fn waiting(prediction: &Prediction) -> Ratio {
+    let stalls = [Stall::Fetch, Stall::Data].map(|stall| prediction.account.stall(stall));
+    Ratio(stalls.iter().sum::<u64>() as f64 / prediction.cycles() as f64)
+}
+
 /// What a capability takes on a part of which nothing was measured, and the part by that name.
 pub(super) type Figure = (StoreIdentity, CaseRecord);
 
-/// One from a time and its band.
+/// Returns the figure of a part.
 pub(super) fn figure(
     name: String,
     part: &Microcontroller,
     capability: Capability,
-    (mean, band): (Seconds, Band),
-    note: String,
+    published: PublishedMean,
 ) -> Figure {
     let product = format!("{}, simulated", part.product);
     let name = DeviceName::new(name);
@@ -74,14 +76,8 @@ pub(super) fn figure(
         input_bytes: 32,
         ..device.case(capability)
     };
-    let published = Some(PublishedMean {
-        mean,
-        n: None,
-        note,
-        band: Some(band),
-    });
     let case = CaseRecord {
-        published,
+        published: Some(published),
         ..CaseRecord::new(case)
     };
     (device, case)
@@ -93,10 +89,14 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
         let capabilities = capabilities(prediction.kernel)?;
         let first = capabilities.first();
         let first = first.ok_or_else(|| Failure::failed("a kernel that no operation uses"))?;
-        let (mean, name) = (prediction.seconds(), prediction.name());
-        let time = (mean, prediction.band());
+        let published = PublishedMean {
+            note: note(prediction),
+            band: Some(prediction.band()),
+            waiting: Some(waiting(prediction)),
+            ..PublishedMean::from(prediction.seconds())
+        };
         let part = &prediction.target.mcu;
-        Ok(figure(name, part, *first, time, note(prediction)))
+        Ok(figure(prediction.name(), part, *first, published))
     };
     let figures: Result<Vec<_>, Failure> = predictions.iter().map(one).collect();
     Ok(of_figures(figures?, tolerance))
@@ -105,8 +105,10 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
 /// A run of these figures, now.
 pub(super) fn of_figures(figures: Vec<Figure>, tolerance: Duration) -> Record {
     let (stores, cases): (Vec<_>, Vec<CaseRecord>) = figures.into_iter().unzip();
-    let stores = stores.into_iter();
-    let stores = stores.unique_by(|store| store.device.clone()).collect();
+    let stores = stores
+        .into_iter()
+        .unique_by(|store| store.device.clone())
+        .collect();
     let plan = Plan {
         cases: cases.iter().map(|record| record.case.clone()).collect(),
         settings: Settings {

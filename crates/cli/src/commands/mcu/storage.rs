@@ -5,10 +5,9 @@ use std::time::Duration;
 use itertools::Itertools;
 use keymark_flash::design::DesignKind;
 use keymark_flash::geometry::Geometry;
-use keymark_flash::simulate::{Length, StorageResult, simulate};
+use keymark_flash::simulate::{MOST_WRITES, StorageResult, simulate};
 use keymark_report::TableOf;
 use keymark_report::units;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::StorageArguments;
@@ -20,67 +19,37 @@ use crate::parts;
 
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     let geometries = geometries(&arguments.geometry)?;
-    let designs = if arguments.design.is_empty() {
-        DesignKind::ALL
-    } else {
-        &arguments.design
-    };
-    let length = arguments.operations.map_or(Length::Settled, Length::Writes);
     let (mut results, mut refused) = (Vec::new(), Vec::new());
-    let on_each = |geometry| designs.iter().map(move |&design| (geometry, design));
-    for (geometry, design) in geometries.iter().flat_map(on_each) {
+    for (geometry, &design) in geometries.iter().cartesian_product(DesignKind::ALL) {
         for &workload in &arguments.workload {
-            match simulate(geometry, design, workload, length, arguments.seed) {
+            match simulate(geometry, design, workload, MOST_WRITES) {
                 Ok(result) => results.push(result),
-                Err(error) => refused.push(Refused {
-                    geometry: &geometry.name,
-                    design: design.to_string(),
-                    workload: workload.to_string(),
-                    refused: error.to_string(),
-                }),
+                Err(error) => refused.push((&geometry.name, design.to_string(), error.to_string())),
             }
         }
     }
     if arguments.json {
         results.iter().for_each(|result| print_json(&row(result)));
-        refused.iter().for_each(print_json);
+        for (geometry, design, error) in &refused {
+            print_json(&json!({ "geometry": geometry, "design": design, "refused": error }));
+        }
     } else if !results.is_empty() {
-        print(&results, arguments.seed);
+        print(&results);
     }
-    say_refused(&refused);
-    // Who names a design and a flash wants these; else it is an answer that something does not fit.
-    let named = !arguments.design.is_empty() && !arguments.geometry.is_empty();
-    Ok(if results.is_empty() || (named && !refused.is_empty()) {
-        Exit::Failed
-    } else {
-        Exit::Fine
+    for (geometry, design, error) in refused.into_iter().unique() {
+        output::warning(&format!("{design} on {geometry}: {error}"));
+    }
+    Ok(match results.is_empty() {
+        true => Exit::Failed,
+        false => Exit::Fine,
     })
 }
 
-/// A design that cannot work on a geometry.
-#[derive(Serialize)]
-struct Refused<'a> {
-    geometry: &'a str,
-    design: String,
-    workload: String,
-    refused: String,
-}
-
-/// Each reason once, whatever the workload.
-fn say_refused(refused: &[Refused<'_>]) {
-    let texts = refused.iter();
-    let texts = texts.map(|one| format!("{} on {}: {}", one.design, one.geometry, one.refused));
-    for text in texts.unique() {
-        output::warning(&text);
-    }
-}
-
-fn print(results: &[StorageResult], seed: u64) {
+fn print(results: &[StorageResult]) {
     print_table(results);
-    output::paragraph(&format!(
-        "seed {seed}; times of the flash alone: the datasheet's typical times and, for the worst write, its \
-         maximum times"
-    ));
+    output::paragraph(
+        "Times of the flash alone: the datasheet's typical times and, for the worst write, its maximum times",
+    );
     if results.iter().any(|result| !result.is_settled()) {
         output::line("~: too few erases of any sector to show long-term figures");
     }
@@ -144,7 +113,6 @@ fn row(result: &StorageResult) -> Value {
         "design": result.design.to_string(),
         "workload": result.workload.to_string(),
         "provenance": "predicted",
-        "seed": result.seed,
         "writes": result.writes,
         "signatures": result.signatures,
         "settled": result.is_settled(),

@@ -9,24 +9,24 @@ use keymark_stacks::inventory::Inventory;
 use keymark_stacks::services;
 
 use super::super::Outcome;
-use super::run::{Wanted, installed};
 use crate::args::ServiceBenchArguments;
-use crate::{load, user};
+use crate::load::{self, LoadRun};
+use crate::user;
 
 pub(super) fn run(arguments: &ServiceBenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let user = user::of_arguments(&arguments.run.card);
     let inventory = load::devices(&arguments.device, &user)?;
     let cases = cases(arguments, &inventory);
-    let wanted = Wanted {
+    let run = LoadRun {
         beside: Vec::new(),
-        services: installed(&arguments.service)?,
         cases,
-        elsewhere: None,
         inventory: &inventory,
-        duration: arguments.duration,
+        elsewhere: None,
+        versions: Vec::new(),
+        client: super::client(arguments.duration),
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    super::measure(run, super::installed(&arguments.service)?, archive)
 }
 
 /// Every service with every device and key, every parameter that it has, and every load.
@@ -36,12 +36,11 @@ fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Vec<Case> 
         let known = services::dimensions(service);
         let chosen = arguments.parameter.as_ref();
         match chosen.filter(|choice| known.contains(&choice.dimension)) {
-            Some(choice) => {
-                let words = choice.words.iter();
-                words
-                    .map(|word| Parameters::of(&choice.dimension, word))
-                    .collect()
-            }
+            Some(choice) => choice
+                .words
+                .iter()
+                .map(|word| Parameters::of(&choice.dimension, word))
+                .collect(),
             None => vec![Parameters::NONE],
         }
     };
@@ -57,7 +56,7 @@ fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Vec<Case> 
     each.collect()
 }
 
-/// One signature after the other.
+/// Case of one client.
 pub(super) fn case(identity: &StoreIdentity, service: StackName, algorithm: Algorithm) -> Case {
     Case {
         stack: service,

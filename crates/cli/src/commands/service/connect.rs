@@ -7,10 +7,10 @@ use keymark_stacks::services::{RFC3161, RunningAuthority, Services};
 use keymark_stacks::tls::Address;
 
 use super::super::Outcome;
-use super::run::Wanted;
 use crate::args::ServiceBenchArguments;
 use crate::exit::Failure;
-use crate::{load, signals, user};
+use crate::load::{self, LoadRun};
+use crate::{signals, user};
 
 pub(super) fn run(
     address: &Address,
@@ -30,14 +30,14 @@ pub(super) fn run(
         load: *load,
         ..super::bench::case(&identity, RFC3161, authority.algorithm)
     });
-    let wanted = Wanted {
+    let run = LoadRun {
         beside: Vec::new(),
         cases: cases.collect(),
-        services: Services::Running(authority),
         inventory: &load::devices(&[], &user::of_arguments(&arguments.run.card))?,
         elsewhere: Some(identity),
-        duration: arguments.duration,
+        versions: Vec::new(),
+        client: super::client(arguments.duration),
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    super::measure(run, Services::Running(authority), archive)
 }

@@ -18,28 +18,29 @@ use keymark_stores::device::Wish;
 use serde::Deserialize;
 
 use super::super::Outcome;
-use super::run::{Wanted, installed};
+use super::installed;
 use crate::args::ServiceSuiteArguments;
 use crate::exit::Failure;
+use crate::load::LoadRun;
 use crate::{output, user};
 
-/// By their names.
-static SUITES: LazyLock<BTreeMap<String, Suite>> =
+/// Suites by name.
+static SUITES: LazyLock<BTreeMap<String, ServiceSuite>> =
     LazyLock::new(|| shipped(include_str!("../../../../../data/service-suites.toml")));
 
 /// A suite, as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Suite {
+struct ServiceSuite {
     device: String,
     duration_s: u64,
-    cases: Vec<Cases>,
+    cases: Vec<ServiceSuiteCases>,
 }
 
 /// Cases of every key through every stack, by so many at once.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cases {
+struct ServiceSuiteCases {
     stacks: Vec<StackName>,
     keys: Vec<Algorithm>,
     workers: Vec<NonZeroU32>,
@@ -62,24 +63,23 @@ pub(super) fn run(arguments: &ServiceSuiteArguments, archive: Option<&PathBuf>) 
         }
     }
     let used = cases.iter().map(|case| case.stack).collect_vec();
-    let wanted = Wanted {
+    let usual = Duration::from_secs(suite.duration_s);
+    let run = LoadRun {
         beside: suite.beside(&inventory, &driven)?,
-        services: installed(&used)?,
         cases,
-        elsewhere: None,
         inventory: &inventory,
-        duration: arguments
-            .duration
-            .unwrap_or(Duration::from_secs(suite.duration_s)),
+        elsewhere: None,
+        versions: Vec::new(),
+        client: super::client(arguments.duration.unwrap_or(usual)),
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    super::measure(run, installed(&used)?, archive)
 }
 
-impl Suite {
-    /// Those through stacks that are no services, as far as they are on offer.
+impl ServiceSuite {
+    /// Cases through stacks that are no services, as far as they are on offer.
     fn beside(&self, inventory: &Inventory, driven: &[StackName]) -> Result<Vec<Case>, Failure> {
-        let selection = |cases: &Cases| {
+        let selection = |cases: &ServiceSuiteCases| {
             let stacks = cases.stacks.iter().copied();
             let stacks: Vec<StackName> = stacks.filter(|stack| driven.contains(stack)).collect();
             (!stacks.is_empty()).then(|| Selection {
@@ -97,8 +97,10 @@ impl Suite {
 
     fn services(&self, devices: &[Found], driven: &[StackName]) -> Vec<Case> {
         let of_device = |found: &Found| {
-            let each = self.cases.iter();
-            let each = each.flat_map(|cases| iproduct!(&cases.stacks, &cases.keys, &cases.workers));
+            let each = self
+                .cases
+                .iter()
+                .flat_map(|cases| iproduct!(&cases.stacks, &cases.keys, &cases.workers));
             let services = each.filter(|(stack, ..)| !driven.contains(stack));
             let case = |(stack, key, workers): (&StackName, &Algorithm, &NonZeroU32)| Case {
                 load: Load::closed(*workers),

@@ -1,8 +1,8 @@
-//! Where a site is written: whole or not at all, and never over what is not an earlier site.
+//! Target directory of a site, which is written whole or not at all, and only replaces an earlier site.
 //!
-//! A site is written to a private directory beside its target, then exchanged with it (`renameat2`). An earlier site is known by its
-//! `SHA256SUMS`: what is not in it, or changed, is somebody's. That is looked at before the work, and again before and after the
-//! exchange: what came in between is put back.
+//! A site is written to a private directory next to its target, then exchanged with it (`renameat2`). `SHA256SUMS` identifies the files
+//! of an earlier site; other or changed files are somebody else's. They are looked for before the work, and before and after the
+//! exchange, which is then undone.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -18,25 +18,25 @@ use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat, rena
 use rustix::io::Errno;
 use walkdir::{DirEntry, WalkDir};
 
-/// So many names of foreign files are said.
+/// Largest number of foreign files in a message.
 const NAMED: usize = 3;
 
-/// In the private directory: the new site, and the old one where the file system cannot exchange them.
+/// Names in the private directory of the new site, and of the old one if the file system cannot exchange them.
 const NEW: &str = "site";
 const OLD: &str = "old";
 
 /// A directory that may be written to.
 #[derive(Debug)]
 pub(super) struct SiteDirectory {
-    /// As the user names it.
+    /// Name given by the user.
     out: PathBuf,
     path: PathBuf,
-    /// Whether a site is there that keymark made, and nobody has changed; else there is nothing, or nothing in it.
+    /// True if there is an unchanged site; else the directory is missing or empty.
     has_site: bool,
 }
 
 impl SiteDirectory {
-    /// Looks at what is there, before hours may go into what is written to it.
+    /// Checks the directory before the work, which may take hours.
     pub(super) fn examine(out: &Path, records: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("cannot write {}: {error}", out.display());
         let path = resolved(out).map_err(failed)?;
@@ -71,7 +71,7 @@ impl SiteDirectory {
         })
     }
 
-    /// Writes all files beside the target, and then puts them in its place.
+    /// Writes all files next to the target, and then replaces it.
     pub(super) fn write(&self, pages: &Pages) -> Result<(), String> {
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         let filled = || {
@@ -103,7 +103,7 @@ impl SiteDirectory {
         format!("cannot write {}: {error}", self.path.display())
     }
 
-    /// Puts the new site in the place of the old one, and says what that is called in the private directory.
+    /// Replaces the old site by the new one. Returns the name of the old one in the private directory.
     fn exchange(&self, directory: &File) -> Result<&'static str, Errno> {
         match renameat_with(directory, NEW, CWD, &self.path, RenameFlags::EXCHANGE) {
             Ok(()) => Ok(NEW),
@@ -129,7 +129,7 @@ impl SiteDirectory {
     }
 }
 
-/// Where it is, or will be. A link to a directory stays, and what it leads to is replaced.
+/// Returns the path without links: a link to a directory stays, and its target is replaced.
 fn resolved(out: &Path) -> io::Result<PathBuf> {
     if let Ok(path) = fs::canonicalize(out) {
         return Ok(path);
@@ -144,7 +144,7 @@ fn resolved(out: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Makes every file by way of the directory that is open: no name is followed that was there before.
+/// Makes every file through the open directory, and follows no link.
 fn fill(directory: &File, pages: &Pages) -> io::Result<()> {
     let site = made(directory.try_clone()?.into(), NEW)?;
     let sums = pages.sums();
@@ -160,7 +160,7 @@ fn fill(directory: &File, pages: &Pages) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder of that name, which may have been made for another file.
+/// Opens a folder, which is made if it is missing.
 fn made(at: OwnedFd, folder: &str) -> io::Result<OwnedFd> {
     match mkdirat(&at, folder, Mode::from_raw_mode(0o777)) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -170,7 +170,7 @@ fn made(at: OwnedFd, folder: &str) -> io::Result<OwnedFd> {
     Ok(openat(at, folder, flags, Mode::empty())?)
 }
 
-/// Whether a directory holds a site and nothing else, all of it as it was written.
+/// Refuses a directory that is not exactly a site as keymark wrote it.
 fn check_site(path: &Path, out: &Path) -> Result<(), String> {
     let foreign = |why: String| {
         format!(
@@ -209,7 +209,7 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
     }
 }
 
-/// Whatever is below a directory and is no directory, by its name there.
+/// Lists everything below a directory except directories.
 fn files(root: &Path) -> io::Result<Vec<String>> {
     let entries = WalkDir::new(root).sort_by_file_name().into_iter();
     let files = entries.filter_ok(|entry| !entry.file_type().is_dir());
@@ -238,7 +238,6 @@ mod tests {
         SiteDirectory::examine(out, Path::new("/nowhere")).unwrap()
     }
 
-    /// Hours may pass between the look at a directory and the writing.
     #[test]
     fn what_somebody_has_put_there_in_between_stays() {
         let place = tempfile::tempdir().unwrap();

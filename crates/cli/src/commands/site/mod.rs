@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use keymark_bench::Record;
+use keymark_records::exchange::Folder;
+use keymark_records::exchange::share::{self, Shared};
+use keymark_records::exchange::{self, Shipped, json};
 use keymark_report::Document;
 use keymark_report::analysis::Analysis;
-use keymark_report::exchange::Folder;
-use keymark_report::exchange::share::{self, Shared};
-use keymark_report::exchange::{self, Shipped, json};
 use keymark_report::render::html::{self, ReadIn};
 use keymark_report::report::report;
 use keymark_report::site::{Added, Devices, Pages, RecordOrigin, Site, SiteSource};
@@ -23,6 +23,8 @@ use crate::args::SiteArguments;
 use crate::documents::{self, published, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::output;
+
+const TITLE: &str = "What a private key costs";
 
 pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     let directory = SiteDirectory::examine(&arguments.output, &arguments.records)?;
@@ -59,7 +61,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     } else {
         Devices::Contributed
     };
-    let (devices, pages) = building.finish(&arguments.title, of)?;
+    let (devices, pages) = building.finish(of)?;
     directory.write(&pages)?;
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
@@ -71,18 +73,18 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     })
 }
 
-/// The site as far as its records have been read. Samples are not kept: a folder may hold more of them than memory.
+/// A site in the making. Samples are not kept: a folder may have more of them than memory.
 #[derive(Default)]
 struct Building {
     contributed: Vec<SiteSource>,
-    /// By which file each came.
+    /// File of each contribution.
     paths: Vec<PathBuf>,
     refused: usize,
     pages: Pages,
 }
 
 impl Building {
-    /// Takes in a file, or says why not.
+    /// Reads a file, or prints an error.
     fn read(&mut self, path: &Path) -> Result<(), Failure> {
         let record = match exchange::import(path) {
             Ok(record) => record,
@@ -118,7 +120,7 @@ impl Building {
         Ok(())
     }
 
-    /// Makes the files of a record: it itself, and its report.
+    /// Makes the download and the report of a record.
     fn add(
         &mut self,
         record: &Record,
@@ -137,8 +139,8 @@ impl Building {
         Ok((source, added))
     }
 
-    /// How many devices there are, and all files.
-    fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
+    /// Returns the number of devices, and all files.
+    fn finish(mut self, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
         for &article in Shipped::of_times() {
             let record = article.record()?;
@@ -150,19 +152,19 @@ impl Building {
                 shipped.extend(Some(source).filter(|_| added == Added::New));
             }
         }
-        let site = Site::of(title.to_owned(), of, self.contributed, shipped);
+        let site = Site::of(TITLE.to_owned(), of, self.contributed, shipped);
         html::add_pages(&site, &mut self.pages)?;
         Ok((site.devices.len(), self.pages))
     }
 }
 
-/// The report of a record, as `keymark report` writes it.
+/// Returns the report of a record, as `keymark report` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
     let document = analysis.document(record, &published::figures(record));
     report(vec![reports::part(record, document)], None)
 }
 
-/// What was done to a record that was exported and not shared.
+/// Returns a warning about a record that was exported and not shared.
 fn taken_out(path: &Path, shared: &Shared) -> String {
     let kinds = shared.removed.iter().map(|removal| removal.kind);
     let kinds = kinds.sorted_unstable().dedup();

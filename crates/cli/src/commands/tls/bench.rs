@@ -8,14 +8,14 @@ use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::{Handshake, Saturating};
 
 use super::super::Outcome;
-use super::run::Wanted;
+use super::run::TlsRun;
 use crate::args::TlsBenchArguments;
 use crate::{load, user};
 
 pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let user = user::of_arguments(&arguments.run.run.card);
     let inventory = load::devices(&arguments.selection.device, &user)?;
-    let wanted = Wanted {
+    let run = TlsRun {
         cases: cases(arguments, &inventory),
         servers: &arguments.selection.server,
         inventory: &inventory,
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> O
         duration: arguments.duration,
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    run.run(archive)
 }
 
 /// Every server with every device, certificate and key exchange, under every load.
@@ -45,7 +45,7 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
     .collect()
 }
 
-/// What is looked for, if no load was chosen.
+/// Search in place of a chosen load.
 pub(super) fn search(arguments: &TlsBenchArguments) -> Option<Saturating> {
     let chosen = &arguments.selection;
     chosen.saturate.then_some(Saturating {

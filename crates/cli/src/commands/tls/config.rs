@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use keymark_stacks::tls::servers::administrator::{Source, guide};
-use keymark_stacks::tls::servers::{Installed, SearchPath, TokenWay, kind};
+use keymark_stacks::tls::servers::administrator::{KeySource, guide};
+use keymark_stacks::tls::servers::{InstalledServer, SearchPath, TokenWay, kind};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
 use keymark_stores::pkcs11::{ProgramKey, variables};
 
@@ -14,25 +14,24 @@ use crate::output;
 
 pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let kind = kind(arguments.server.word()).map_err(Failure::usage)?;
-    let installed = Installed::find(kind, &SearchPath::usual());
+    let installed = InstalledServer::find(kind, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
     let usual = installed.openssl().map(|openssl| openssl.usual_way());
     let way = arguments.openssl.or(usual.ok()).unwrap_or(TokenWay::Engine);
-    let tokens = arguments.device.iter();
-    let tokens = tokens.map(|device| {
+    let tokens = arguments.device.iter().map(|device| {
         (device != "software")
             .then(|| token_key(device))
             .transpose()
     });
     let tokens: Vec<Option<ProgramKey>> = tokens.collect::<Result<_, Failure>>()?;
     let mut sources = tokens.iter().flat_map(|token| match token {
-        Some(key) => vec![Source::Token(key, way)],
+        Some(key) => vec![KeySource::Token(key, way)],
         // A file of each algorithm.
         None => arguments
             .algorithm
             .iter()
             .copied()
-            .map(Source::File)
+            .map(KeySource::File)
             .collect(),
     });
     let (first, second, third) = (sources.next(), sources.next(), sources.next());

@@ -6,17 +6,19 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use keymark_bench::{Case, CaseRecord, MonotonicClock, Plan};
-use keymark_load::Progress;
+use keymark_load::{LoadProgress, LoadSettings};
+use keymark_stacks::loads::{Client, Watch};
 use keymark_stacks::tls::{
-    Address, Asking, CONNECT, ClientLine, Clients, Handshake, Remote, Tried, Watch, clients,
+    Address, CONNECT, ClientLine, Clients, Handshake, Remote, RemoteServer, Tried, clients,
 };
 
 use super::super::Outcome;
 use super::bench;
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
+use crate::load::{self, LoadRun};
 use crate::observers::print_json;
-use crate::{load, output, signals};
+use crate::{output, signals, user};
 
 pub(super) fn run(
     address: &Address,
@@ -40,37 +42,37 @@ pub(super) fn run(
         ));
         return Ok(Exit::Interrupted);
     }
-    let plan = plan(&remote, &reached, arguments)?;
-    if arguments.run.run.dry_run {
-        load::dry_run(&plan.cases, arguments.duration);
-        return Ok(Exit::Fine);
-    }
     let told = arguments.remote.told.as_ref().map(told).transpose()?;
-    let mut client = super::client((&arguments.run, arguments.duration), &clock, &interrupt);
-    client.settings.ramp = arguments.remote.ramp.unwrap_or_default();
-    let asking = Asking {
+    let user = user::of_arguments(&arguments.run.run.card);
+    let load = LoadRun {
+        beside: Vec::new(),
+        cases: cases(&remote, &reached, arguments)?,
+        inventory: &load::devices(&[], &user)?,
+        elsewhere: Some(remote.address.identity()),
+        versions: Vec::new(),
+        client: LoadSettings {
+            ramp: arguments.remote.ramp.unwrap_or_default(),
+            ..super::client(&arguments.run, arguments.duration)
+        },
+        arguments: &arguments.run.run,
+    };
+    let server = RemoteServer {
         told: told.as_ref(),
         remote: &remote,
         reached: &reached,
-        client,
     };
-    if arguments.remote.tell {
-        return tell(&asking, &plan);
+    if arguments.remote.tell && !arguments.run.run.dry_run {
+        let client = Client {
+            settings: load.client.clone(),
+            clock: &clock,
+            interrupt: &interrupt,
+        };
+        return tell(&client, &server, &load.plan());
     }
-    let record = crate::frame::record(plan, vec![remote.address.identity()]);
-    let how = (&arguments.run.run, archive);
-    Ok(load::measured(
-        record,
-        &interrupt,
-        how,
-        |record, seen, view| {
-            record.cases = asking.run(&record.plan, seen, view);
-            Vec::<String>::new()
-        },
-    ))
+    load.run(archive, |_| Ok(Box::new(server)))
 }
 
-/// What several clients have told.
+/// Reads the reports of several clients.
 fn told(file: &PathBuf) -> Result<Clients, Failure> {
     let opened = File::open(file).map_err(|error| {
         Failure::nothing_usable(format!("cannot read {}: {error}", file.display()))
@@ -79,13 +81,15 @@ fn told(file: &PathBuf) -> Result<Clients, Failure> {
 }
 
 /// Prints what one load tells.
-fn tell(asking: &Asking<'_>, plan: &Plan) -> Outcome {
+fn tell(client: &Client<'_>, server: &RemoteServer<'_>, plan: &Plan) -> Outcome {
     let [_] = plan.cases.as_slice() else {
         return Err(Failure::usage(
             "--tell needs one key exchange and one number of users, or a rate",
         ));
     };
-    let mut cases = asking.run(plan, &mut (), &mut Teller(|line| print_json(&line)));
+    let mut cases: Vec<CaseRecord> = plan.cases.iter().cloned().map(CaseRecord::new).collect();
+    let mut teller = Teller(|line| print_json(&line));
+    client.run(server, plan, &mut cases, (&mut (), &mut teller));
     match cases.pop().as_ref().and_then(CaseRecord::failure) {
         Some(failure) => Err(Failure::failed(failure)),
         None => Ok(Exit::Fine),
@@ -96,7 +100,7 @@ fn tell(asking: &Asking<'_>, plan: &Plan) -> Outcome {
 struct Teller(fn(ClientLine));
 
 impl Watch for Teller {
-    fn progress(&mut self, _: &Case, _: &Progress) {}
+    fn progress(&mut self, _: &Case, _: &LoadProgress) {}
 
     fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
         Some(&mut self.0)
@@ -114,11 +118,11 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
 }
 
 /// Every key exchange under every load. The algorithm is that of the certificate's key.
-fn plan(
+fn cases(
     remote: &Remote,
     reached: &[Tried],
     arguments: &TlsBenchArguments,
-) -> Result<Plan, Failure> {
+) -> Result<Vec<Case>, Failure> {
     let identity = remote.address.identity();
     let first = reached.iter().find_map(|(_, found)| found.as_ref().ok());
     let Some(first) = first else {
@@ -142,8 +146,5 @@ fn plan(
             ..super::case(&identity, (CONNECT, algorithm), handshake, *load)
         }));
     }
-    Ok(Plan {
-        cases,
-        settings: load::settings(arguments.duration, &arguments.run.run),
-    })
+    Ok(cases)
 }

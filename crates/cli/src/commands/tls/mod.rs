@@ -7,17 +7,15 @@ mod connect;
 mod run;
 mod serve;
 mod suite;
-mod trace;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::store::Capability;
-use keymark_bench::{Algorithm, Case, Clock, Load, Operation, StackName, StoreIdentity};
-use keymark_load::Settings;
+use keymark_bench::{Algorithm, Case, Load, Operation, StackName, StoreIdentity};
+use keymark_load::LoadSettings;
 use keymark_stacks::tls::servers::Weak;
-use keymark_stacks::tls::{Client, Handshake, KeyExchange, TlsVersion};
+use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
 
 use super::Outcome;
 use crate::args::{TlsCommand, TlsRunArguments};
@@ -65,20 +63,12 @@ fn case(
     }
 }
 
-/// keymark's own client, as it is asked for.
-fn client<'a>(
-    (arguments, duration): (&TlsRunArguments, Duration),
-    clock: &'a dyn Clock,
-    interrupt: &'a AtomicBool,
-) -> Client<'a> {
-    Client {
-        settings: Settings {
-            threads: arguments.client_threads,
-            weak: weak(arguments.allow_weak),
-            ..Settings::new(Load::single(), duration)
-        },
-        clock,
-        interrupt,
+/// Settings of keymark's own client.
+fn client(arguments: &TlsRunArguments, duration: Duration) -> LoadSettings {
+    LoadSettings {
+        threads: arguments.client_threads,
+        weak: weak(arguments.allow_weak),
+        ..LoadSettings::new(Load::single(), duration)
     }
 }
 

@@ -3,78 +3,67 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::{Case, DeviceName, MonotonicClock, Plan, Provenance, StackName};
+use itertools::Itertools;
+use keymark_bench::{Case, DeviceName, Provenance, StackName};
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::tls::{Arrangement, Keys, Measuring, Servers, Starting};
+use keymark_stacks::tls::{Arrangement, Keys, Servers, StartedServers, Starting, Tracing};
+use keymark_stores::access::AccessKind;
 use keymark_stores::device::Run;
 use keymark_stores::user::User;
 
 use super::super::Outcome;
 use crate::args::TlsRunArguments;
-use crate::exit::{Exit, Failure};
-use crate::{frame, load, signals};
+use crate::exit::Failure;
+use crate::load::{self, LoadRun};
 
-/// What is to be measured.
-pub(super) struct Wanted<'a> {
+/// Cases over servers, and how they are measured.
+pub(super) struct TlsRun<'a> {
     pub(super) cases: Vec<Case>,
     pub(super) servers: &'a [StackName],
     pub(super) inventory: &'a Inventory,
-    /// By which the devices of the inventory were asked for.
+    /// Names under which the devices of the inventory were requested.
     pub(super) names: &'a [String],
     pub(super) user: &'a User,
     pub(super) duration: Duration,
     pub(super) arguments: &'a TlsRunArguments,
 }
 
-impl Wanted<'_> {
-    /// Measures it and shows what came of it.
+impl TlsRun<'_> {
+    /// Measures the cases and shows the result.
     pub(super) fn run(self, archive: Option<&PathBuf>) -> Outcome {
         load::long_enough(self.duration)?;
         let arguments = self.arguments;
         let servers = self.installed()?;
-        let tracing = super::trace::tracing(arguments.trace, self.inventory)?;
-        let plan = self.plan();
-        if arguments.run.dry_run {
-            load::dry_run(&self.cases, self.duration);
-            return Ok(Exit::Fine);
-        }
-        let (interrupt, _) = signals::listen()?;
-        let devices = self.inventory.devices.iter();
-        let devices = devices.map(|found| found.identity.clone()).collect();
-        let mut record = frame::record(plan, devices);
-        record.environment.versions.extend(servers.versions());
-        let (keys, _others) = self.keys(&load::opening(&record))?;
-        let keys = keys.into_iter().map(|keys| keys.with_tracing(tracing));
-        let keys: Vec<Keys> = keys.collect();
-        let clock = MonotonicClock::new();
-        let measuring = Measuring {
-            keys: &keys,
-            starting: Starting {
-                servers: &servers,
-                weak: super::weak(arguments.allow_weak),
-                way: arguments.openssl,
-                processes: arguments.server_processes,
-                port: None,
-            },
-            client: super::client((arguments, self.duration), &clock, &interrupt),
+        let tracing = tracing(arguments.trace, self.inventory)?;
+        let load = LoadRun {
+            beside: Vec::new(),
+            cases: self.cases.clone(),
+            inventory: self.inventory,
+            elsewhere: None,
+            versions: servers.versions().into_iter().collect(),
+            client: super::client(arguments, self.duration),
+            arguments: &arguments.run,
         };
-        let how = (&arguments.run, archive);
-        Ok(load::measured(
-            record,
-            &interrupt,
-            how,
-            |record, seen, view| {
-                record.cases = measuring.run(&record.plan, seen, view);
-                let kept = keys.iter().filter_map(|keys| keys.restore().err());
-                kept.collect::<Vec<_>>()
-            },
-        ))
+        load.run(archive, |record| {
+            let (keys, copies) = self.keys(&load::opening(record))?;
+            let keys = keys.into_iter().map(|keys| keys.with_tracing(tracing));
+            Ok(Box::new(StartedServers {
+                keys: keys.collect(),
+                copies,
+                starting: Starting {
+                    servers: &servers,
+                    weak: super::weak(arguments.allow_weak),
+                    way: arguments.openssl,
+                    processes: arguments.server_processes,
+                    port: None,
+                },
+            }))
+        })
     }
 
     fn installed(&self) -> Result<Servers, Failure> {
         let servers = Servers::find(self.servers).map_err(Failure::nothing_usable)?;
-        let mut cases = self.cases.iter();
-        if let Some(reason) = cases.find_map(|case| servers.too_old_for(case)) {
+        if let Some(reason) = self.cases.iter().find_map(|case| servers.too_old_for(case)) {
             return Err(Failure::nothing_usable(format!(
                 "{reason}. Caddy has X25519MLKEM768 on every machine: 'make caddy', then --server caddy"
             )));
@@ -86,37 +75,26 @@ impl Wanted<'_> {
         Ok(servers)
     }
 
-    fn plan(&self) -> Plan {
-        Plan {
-            cases: self.cases.clone(),
-            settings: load::settings(self.duration, &self.arguments.run),
-        }
-    }
-
     /// The keys of every device. Several servers have a twin each, as they would have HSMs; of other devices there
     /// is but one, which they share. With them, the devices that are not the inventory's: their tokens are gone with them.
     fn keys(&self, opening: &Run) -> Result<(Vec<Keys>, Vec<Inventory>), Failure> {
-        let open = |found: &Found| {
-            Keys::of(found.device.as_ref(), opening).map_err(Failure::nothing_usable)
-        };
-        let (mut keys, mut others) = (Vec::new(), Vec::new());
+        let mut keys = load::keys(self.inventory, opening)?;
+        let mut copies = Vec::new();
         for found in &self.inventory.devices {
-            keys.push(open(found)?);
             let device = &found.identity.device;
             let is_twin = found.identity.provenance == Provenance::Twin;
             for _ in 1..if is_twin { self.servers_of(found) } else { 1 } {
                 let another = self.another(device)?;
-                let same = |found: &&Found| found.identity.device == *device;
-                for found in another.devices.iter().filter(same) {
-                    keys.push(open(found)?);
-                }
-                others.push(another);
+                let more = load::keys(&another, opening)?.into_iter();
+                keys.extend(more.filter(|keys| keys.identity().device == *device));
+                copies.push(another);
             }
         }
-        Ok((keys, others))
+        Ok((keys, copies))
     }
 
-    /// One more of a twin. Its name may be another than that by which it was asked for, such as that of a profile's file.
+    /// Opens another copy of a twin. Its requested name may differ from its own, such as the name of a profile's
+    /// file.
     fn another(&self, device: &DeviceName) -> Result<Inventory, Failure> {
         for name in self.names {
             let inventory = load::devices(std::slice::from_ref(name), self.user)?;
@@ -132,10 +110,31 @@ impl Wanted<'_> {
 
     /// Servers of the case with the most of them.
     fn servers_of(&self, found: &Found) -> u8 {
-        let cases = self.cases.iter();
-        let its = cases.filter(|case| case.device == found.identity.device);
+        let its = self
+            .cases
+            .iter()
+            .filter(|case| case.device == found.identity.device);
         let arrangements = its.map(Arrangement::of);
         let servers = arrangements.map(|arrangement| arrangement.servers().get());
         servers.max().unwrap_or(1)
     }
+}
+
+/// Returns whether calls are counted, which takes a key behind a PKCS#11 module.
+fn tracing(wanted: bool, inventory: &Inventory) -> Result<Tracing, Failure> {
+    if !wanted {
+        return Ok(Tracing::Off);
+    }
+    if inventory
+        .devices
+        .iter()
+        .any(|found| found.device.has(AccessKind::Module))
+    {
+        return Ok(Tracing::Calls);
+    }
+    let names = inventory.devices.iter().map(|found| &found.identity.device);
+    Err(Failure::usage(format!(
+        "--trace counts calls to PKCS#11 tokens, but the key of '{}' is not on one",
+        names.format("', '")
+    )))
 }

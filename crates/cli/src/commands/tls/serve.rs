@@ -18,7 +18,7 @@ use crate::{load, output, signals, user};
 /// Connections at once.
 const ROOM: NonZeroU16 = NonZeroU16::new(256).unwrap();
 
-/// What other programs need, for those who read JSON.
+/// Description of the server in JSON, for other programs.
 #[derive(Serialize)]
 struct Description {
     address: SocketAddr,
@@ -59,13 +59,17 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
 }
 
 fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Failure> {
-    let mut certificates = server.spec.certificates.iter();
-    let authority = certificates.next().and_then(|one| one.authority_pem());
+    let authority = server
+        .spec
+        .certificates
+        .iter()
+        .next()
+        .and_then(|one| one.authority_pem());
     let told = Description {
         address: server.process.address,
         path: server.path(),
         authority: authority.unwrap_or_default(),
-        processes: (server.process.processes()?)
+        processes: (server.process.processes())
             .iter()
             .map(|process| process.number)
             .collect(),

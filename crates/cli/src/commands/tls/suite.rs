@@ -17,27 +17,27 @@ use keymark_stacks::tls::{
 use serde::Deserialize;
 
 use super::super::Outcome;
-use super::run::Wanted;
+use super::run::TlsRun;
 use crate::args::{SuiteExtent, TlsSuiteArguments};
 use crate::exit::Failure;
 use crate::{load, output, user};
 
-/// By their names.
-static SUITES: LazyLock<BTreeMap<String, Suite>> =
+/// Suites by name.
+static SUITES: LazyLock<BTreeMap<String, TlsSuite>> =
     LazyLock::new(|| shipped(include_str!("../../../../../data/tls-suites.toml")));
 
 /// A suite, as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Suite {
+struct TlsSuite {
     devices: Vec<String>,
     servers: Vec<StackName>,
     duration_s: u64,
     complete: Option<Complete>,
-    cases: Vec<Cases>,
+    cases: Vec<TlsSuiteCases>,
 }
 
-/// What `--plan complete` has instead: the best rate of up to so many users.
+/// Extent of `--plan complete`: the best rate of up to this number of users.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Complete {
@@ -48,7 +48,7 @@ struct Complete {
 /// Cases of every certificate by every key exchange, arrangement and number of users.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cases {
+struct TlsSuiteCases {
     certificates: Vec<Algorithm>,
     tls: TlsVersion,
     kex: Vec<KeyExchange>,
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
     if cases.is_empty() {
         return Err(Failure::nothing_usable("nothing is left of the suite"));
     }
-    let wanted = Wanted {
+    let run = TlsRun {
         cases,
         servers: &servers,
         inventory: &inventory,
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
             .unwrap_or(Duration::from_secs(suite.duration_s)),
         arguments: &arguments.run,
     };
-    wanted.run(archive)
+    run.run(archive)
 }
 
 fn or_usual<T: Clone>(chosen: &[T], usual: &[T]) -> Vec<T> {
@@ -105,7 +105,7 @@ fn or_usual<T: Clone>(chosen: &[T], usual: &[T]) -> Vec<T> {
     chosen.to_vec()
 }
 
-impl Suite {
+impl TlsSuite {
     fn cases(&self, server: StackName, on: &Inventory, complete: Option<&Complete>) -> Vec<Case> {
         let each = iproduct!(&on.devices, &self.cases);
         each.flat_map(|(found, cases)| {
@@ -118,7 +118,7 @@ impl Suite {
     }
 }
 
-impl Cases {
+impl TlsSuiteCases {
     fn asked(
         &self,
         complete: Option<&Complete>,
@@ -146,7 +146,7 @@ impl Cases {
     }
 }
 
-/// What nobody allowed, and keys that a device does not have: said, once each.
+/// Leaves out weak cases that were not allowed and keys that a device lacks, and prints each once.
 fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteArguments) {
     let all = cases.len();
     cases.retain(|case| arguments.run.allow_weak || !case.is_weak());

@@ -47,8 +47,11 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
     });
     let inventory = Inventory::look(Some(&[]), &wish, &user::of_restoring(arguments))
         .map_err(Failure::nothing_usable)?;
-    let mut devices = inventory.devices.iter();
-    let Some(found) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
+    let Some(found) = inventory
+        .devices
+        .iter()
+        .find(|found| found.device.token().as_ref() == Some(token))
+    else {
         let unseen = inventory.unseen.filter(|_| module.is_none());
         let why = unseen.map_or_else(
             || format!("{token} was not found: plug it in"),
@@ -104,7 +107,6 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// For the name of a token that is no card's.
 fn hint_of_module(named: &str) -> String {
     ManagedKind::named(named).map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
 }

@@ -13,18 +13,17 @@ use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{output, signals};
 
-/// How often it is looked whether a program keeps the token to itself.
+/// Interval at which it is looked whether a program keeps the token to itself.
 const WATCHED: Duration = Duration::from_millis(500);
 
 /// The usual programs, with the directory of the module as `$D`.
 const WHAT_TO_TYPE: &str = include_str!("what-to-type.txt");
 
-/// What other programs need, for those who read JSON.
 #[derive(Serialize)]
 struct Announcement<'a> {
     device: String,
     module: &'a Path,
-    /// Of the first key.
+    /// URI of the first key.
     uri: &'a str,
     token: &'a str,
     pin: &'a str,
@@ -37,9 +36,10 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         let known = "softhsm, kryoptic and twin:PROFILE of an HSM, such as twin:nitrokey-hsm";
         Failure::usage(format!("'{named}' cannot be served; choose from {known}"))
     })?;
-    if let Some(settings) = arguments.twin_settings() {
-        let of_twin = kind.with_settings(settings);
-        kind = of_twin.map_err(|error| Failure::usage(error.to_string()))?;
+    if let Some(lanes) = arguments.lanes {
+        kind = kind
+            .with_lanes(lanes)
+            .map_err(|error| Failure::usage(error.to_string()))?;
     }
     let until_told = signals::until_told()?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
@@ -108,8 +108,10 @@ fn show(token: &ServedToken) {
     }
     if let Some(place) = token.module.parent() {
         output::line(&format!("what to type, with D={}:", place.display()));
-        let lines = WHAT_TO_TYPE.lines();
-        for (program, line) in lines.filter_map(|line| line.split_once(" | ")) {
+        for (program, line) in WHAT_TO_TYPE
+            .lines()
+            .filter_map(|line| line.split_once(" | "))
+        {
             output::entry(2, program, 12, line);
         }
     }

@@ -17,17 +17,17 @@ const GRACE_S: u32 = 2;
 
 /// A program that has ended.
 pub(super) struct Ended {
-    /// When it was started, on the clock of the trace's records.
+    /// Time when it was started, on the clock of the trace's records.
     pub(super) begin_ns: u64,
-    /// When it ended.
+    /// Time when it ended.
     pub(super) end_ns: u64,
-    /// What keymark's exit status becomes.
+    /// Exit status that keymark ends with.
     pub(super) exit: Exit,
 }
 
-/// Runs the program, unless keymark was told to end before. What keymark is told, the program is told with all that it has
-/// started, and has time to end; then, or at the second signal, they are killed.
-/// Until there is a program, a second one ends keymark at once.
+/// Runs the program, unless keymark was told to end before. What keymark is told, the program is told with all that
+/// it has started, and has time to end; then, or at the second signal, they are killed. Until there is a program, a
+/// second one ends keymark at once.
 pub(super) fn run(
     command: &mut Command,
     (already, at_once): Listening,

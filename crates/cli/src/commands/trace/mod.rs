@@ -139,7 +139,6 @@ fn measure(
     Ok((ended.exit, Some(Document::of(sections))))
 }
 
-/// What making the home ready asked of the card, from its first call to its last.
 fn first_use(records: &[TracedCall], origin: &Origin) -> Section {
     let begin = records.iter().map(|record| record.begin_ns).min();
     let end = records.iter().map(|record| record.end_ns).max();

@@ -1,4 +1,4 @@
-//! What a trace of PC/SC calls says: which commands a program sent to the card, what the first of
+//! Summary of a trace of PC/SC calls: the commands that a program sent to the card, the times of the first of
 //! each kind took and what the later ones did, and where the time between them went.
 
 use std::time::Duration;
@@ -13,9 +13,8 @@ use super::apdu::name;
 pub(super) struct Kind {
     /// The specification's name, with the data object or PIN it is about.
     pub(super) name: String,
-    /// How many.
     pub(super) count: u32,
-    /// What the first took: it often does more (selection, reading keys).
+    /// Duration of the first: it often does more (selection, reading keys).
     pub(super) first: Duration,
     /// Mean of the later ones.
     pub(super) later: Option<Duration>,
@@ -28,9 +27,9 @@ pub(super) struct Kind {
 /// A traced program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Trace {
-    /// From start to end.
+    /// Duration from start to end.
     pub(super) whole: Duration,
-    /// Until the first PC/SC call: the program, its agent, the start of scdaemon.
+    /// Duration until the first PC/SC call: the program, its agent, the start of scdaemon.
     pub(super) before: Duration,
     /// Within PC/SC calls, less the card's own work where it is known.
     pub(super) transport: Duration,
@@ -38,11 +37,11 @@ pub(super) struct Trace {
     pub(super) card: Option<Duration>,
     /// Between the calls: scdaemon, and those who ask it.
     pub(super) between: Duration,
-    /// After the last call.
+    /// Duration after the last call.
     pub(super) after: Duration,
-    /// Whether a PIN was verified, or tried.
+    /// True if a PIN was verified, or tried.
     pub(super) verified: bool,
-    /// By kind, in order of their first use.
+    /// Kinds of commands in the order of their first use.
     pub(super) kinds: Vec<Kind>,
 }
 
@@ -76,7 +75,7 @@ impl Trace {
     }
 }
 
-/// Without data VERIFY asks for the tries that are left (OpenPGP card 3.4.1 §7.2.2).
+/// VERIFY without data asks for the tries that are left (OpenPGP card 3.4.1 §7.2.2).
 const fn verifies(apdu: Apdu) -> bool {
     matches!(apdu.header, [_, 0x20, ..]) && apdu.command > 5
 }

@@ -11,7 +11,6 @@ use super::Origin;
 use super::apdu::{self, name};
 use super::summary::Trace;
 
-/// Where the time went, a line each.
 pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
     let mut lines = vec![
         (
@@ -48,7 +47,6 @@ pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
     of_one_card(table, origin)
 }
 
-/// What the first use took.
 pub(super) fn together(trace: &Trace) -> Block {
     let text = format!(
         "together {}, {} of it between the calls",
@@ -58,7 +56,6 @@ pub(super) fn together(trace: &Trace) -> Block {
     Block::Remark(Remark::new(RemarkKind::Elsewhere, text))
 }
 
-/// What stands in the place of its commands.
 pub(super) fn nothing_asked(trace: &Trace) -> Block {
     let whole = units::time(trace.whole);
     let text = format!("the card was not used: the program ran for {whole} and sent it no command");

@@ -15,7 +15,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// With the public keys of another home, and cards in the readers of the pcscd at that socket.
+    /// Makes a home with the public keys of another home, and cards in the readers of the pcscd at that socket.
     pub(super) fn with_keys_of(other: &Path, pcscd: &Path) -> Self {
         let home = short_directory();
         for name in ["pubring.kbx", "trustdb.gpg"] {
@@ -40,7 +40,6 @@ impl Owner {
         std::fs::write(&file, format!("{before}{line}\n")).unwrap();
     }
 
-    /// What one of GnuPG's programs says to its owner.
     pub(super) fn run(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(program);
         command

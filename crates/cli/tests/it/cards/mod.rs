@@ -5,17 +5,17 @@ mod home;
 mod owner;
 mod safety;
 
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_testkit::pcscd::CardInReader;
-use keymark_testkit::place::{Place, ended, objects, text};
+use keymark_testkit::place::{Ends, Place, Transcript, assert_has, ended, objects, text};
 use keymark_testkit::waiting::{found, until};
 use keymark_testkit::{assert_says, assert_silent};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use owner::owner;
+use owner::owner_of;
 
 use crate::KEYMARK;
 
@@ -26,7 +26,7 @@ struct CardPlace {
 }
 
 impl CardPlace {
-    fn with(card: Reader) -> Self {
+    fn with(card: CardReader) -> Self {
         Self {
             place: Place::new(KEYMARK),
             reader: CardInReader::new(card),
@@ -47,38 +47,40 @@ impl CardPlace {
         command
     }
 
-    fn output(&self, arguments: &str) -> Output {
-        self.keymark(arguments).output().unwrap()
+    fn ends(&self, arguments: &str, status: i32) -> Transcript {
+        self.keymark(arguments).ends(status)
     }
 
-    /// What `keymark devices` says of the card, once pcscd has seen it.
+    /// The row of the card among those of `keymark devices`, once pcscd has seen it.
     fn card(&self) -> Value {
         let is_card = |row: &Value| row["usable"] == true && row["facts"]["reader"].is_array();
         found("pcscd sees the card", || {
-            let listed = text(&self.output("devices --json").stdout);
-            objects(&listed).into_iter().find(is_card)
+            let listed = self.ends("devices --json", 0).rows();
+            listed.into_iter().find(is_card)
         })
     }
 
-    fn tries(&self) -> String {
-        self.card()["facts"]["PIN tries"][0]
-            .as_str()
-            .unwrap()
-            .to_owned()
+    fn serial(&self) -> String {
+        self.card()["serial"].as_str().unwrap().to_owned()
+    }
+
+    fn tries(&self) -> Value {
+        self.card()["facts"]["PIN tries"][0].clone()
     }
 
     /// Measures with test keys written to the card, as far as that is allowed.
-    fn bench(&self, serial: &str, algorithms: &str, more: &str) -> Output {
-        let common = format!(
-            "bench --device {serial} --algorithm {algorithms} --stack raw --runs 2 --json --no-save"
-        );
-        self.output(&format!("{common} {more}"))
+    #[track_caller]
+    fn bench(&self, serial: &str, algorithms: &str, more: &str, status: i32) -> Transcript {
+        let common = "--stack raw --runs 2 --json --no-save";
+        let bench = format!("bench --device {serial} --algorithm {algorithms} {common} {more}");
+        self.ends(&bench, status)
     }
 
     /// Waits until the run under way has saved samples.
     fn until_measuring(&self) {
         until("samples are saved", || {
-            let runs = objects(&text(&self.output("runs --json").stdout));
+            let runs = self.keymark("runs --json").output().unwrap();
+            let runs = objects(&text(&runs.stdout));
             runs.iter().any(|run| run["samples"].as_u64() > Some(0))
         });
     }
@@ -97,14 +99,6 @@ impl CardPlace {
     }
 }
 
-/// The software's case went on to its end.
-fn software_was_measured(stdout: &str) {
-    let mut lines = stdout.lines();
-    let software = lines.find(|line| line.contains("\"software\"")).unwrap();
-    assert_says(&software, ["\"failed\":0"]);
-}
-
-/// What lets keymark write to a card.
 fn may_write(serial: &str) -> String {
     format!("--pin-env RIGHT --admin-pin-env ADMIN --write-to {serial}")
 }
@@ -112,16 +106,16 @@ fn may_write(serial: &str) -> String {
 #[test]
 fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let mut place = CardPlace::fresh();
-    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let serial = place.serial();
     let devices = format!("{serial},software");
     let child = place.measuring(&devices, "6s", &may_write(&serial));
     place.reader.pcscd.kill();
-    let ended = child.wait_with_output().unwrap();
-    let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
-    assert_eq!(ended.status.code(), Some(1), "{stderr}");
-    assert_says(&stderr, ["SCardTransmit failed"]);
-    assert_says(&stderr, [&format!("keymark token restore {serial}")]);
-    software_was_measured(&stdout);
+    let ended = ended(child.wait_with_output().unwrap(), 1);
+    let restore = format!("keymark token restore {serial}");
+    assert_says(&text(&ended.stderr), ["SCardTransmit failed", &restore]);
+    let rows = objects(&text(&ended.stdout));
+    let software = rows.iter().find(|row| row["device"] == "software");
+    assert_eq!(software.unwrap()["failed"], 0);
 }
 
 #[test]
@@ -129,16 +123,11 @@ fn what_is_no_real_card_is_recorded_as_what_it_is() {
     for (device, provenance) in [("virtual", "virtual"), ("twin:fst-01", "twin")] {
         let maker = CardMaker::named(device).unwrap().unwrap();
         let place = CardPlace::with(maker.make().unwrap());
-        let card = place.card();
-        assert_eq!(card["provenance"], provenance, "{card}");
-        let serial = card["serial"].as_str().unwrap();
-        let allowed = format!("{} --operation decrypt", may_write(serial));
-        let measured = place.bench(serial, "cv25519", &allowed);
-        let row = text(&measured.stdout);
-        let said = format!("{row}{}", text(&measured.stderr));
-        let row: Value = serde_json::from_str(row.trim()).expect(&said);
-        assert_eq!(row["provenance"], provenance, "{said}");
-        assert_eq!(row["n"], 2, "{said}");
+        assert_eq!(place.card()["provenance"], provenance);
+        let serial = place.serial();
+        let allowed = format!("{} --operation decrypt", may_write(&serial));
+        let rows = place.bench(&serial, "cv25519", &allowed, 0).rows();
+        assert_has(&rows[0], json!({"provenance": provenance, "n": 2}));
     }
 }
 
@@ -150,119 +139,73 @@ fn a_card_is_described_and_never_written_to_unasked() {
     assert_eq!(card["device"], format!("ff4b:{serial}"));
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
     let facts = &card["facts"];
-    assert_says(&facts["reader"][0].as_str().unwrap(), ["Virtual PCD"]);
-    assert_says(&facts["DEC"][0].as_str().unwrap(), ["no key"]);
-    assert_says(&facts["SIG"][0].as_str().unwrap(), ["rsa4096"]);
-    ended(place.bench(serial, "cv25519", "--pin-env RIGHT"), 3);
-    let advice = place.output("advise card --measure");
-    let words = text(&advice.stderr);
-    ended(advice, 3);
-    assert_says(&words, ["has no keys yet", serial, "gpg --card-edit"]);
+    for (fact, word) in [
+        ("reader", "Virtual PCD"),
+        ("DEC", "no key"),
+        ("SIG", "rsa4096"),
+    ] {
+        assert_says(&facts[fact][0], [word]);
+    }
+    place.bench(serial, "cv25519", "--pin-env RIGHT", 3);
+    let advice = place.ends("advise card --measure", 3);
+    assert_says(&advice.stderr, [serial, "gpg --card-edit"]);
     // Another serial number is no permission for this card.
-    let other = "--pin-env RIGHT --admin-pin-env ADMIN --write-to 0badcafe";
-    ended(place.bench(serial, "cv25519", other), 2);
-    assert_says(
-        &place.card()["facts"]["DEC"][0].as_str().unwrap(),
-        ["no key"],
-    );
+    place.bench(serial, "cv25519", &may_write("0badcafe"), 2);
+    assert_eq!(place.card()["facts"], *facts);
 }
 
 #[test]
 fn test_keys_are_measured_and_gone_afterwards() {
     let place = CardPlace::fresh();
     let before = place.card();
-    let serial = before["serial"].as_str().unwrap().to_owned();
-    let allowed = may_write(&serial);
-    let measured = place.bench(
-        &serial,
-        "cv25519,nistp256",
-        &format!("{allowed} --operation sign"),
-    );
-    assert_eq!(
-        measured.status.code(),
-        Some(2),
-        "cv25519 does not sign: {}",
-        text(&measured.stderr)
-    );
-    let measured = place.bench(&serial, "cv25519", &allowed);
-    let row: Value = serde_json::from_str(text(&measured.stdout).trim()).unwrap();
-    assert_eq!(
-        (&row["n"], &row["provenance"]),
-        (&2.into(), &"virtual".into())
-    );
+    let serial = before["serial"].as_str().unwrap();
+    let allowed = may_write(serial);
+    // cv25519 does not sign.
+    let signing = format!("{allowed} --operation sign");
+    place.bench(serial, "cv25519,nistp256", &signing, 2);
+    let rows = place.bench(serial, "cv25519", &allowed, 0).rows();
+    assert_has(&rows[0], json!({"n": 2, "provenance": "virtual"}));
     // In full, as two manufacturers may have the same serial number.
     let name = before["facts"]["serial"][0].as_str().unwrap();
-    let measured = place.bench(name, "ed25519", &may_write(name));
-    assert_eq!(
-        text(&measured.stdout).lines().count(),
-        2,
-        "{}",
-        text(&measured.stderr)
-    );
+    let rows = place.bench(name, "ed25519", &may_write(name), 0).rows();
+    assert_eq!(rows.len(), 2, "{rows:?}");
     let after = place.card();
-    assert_eq!(after["facts"]["DEC"], before["facts"]["DEC"]);
-    assert_eq!(after["facts"]["SIG"], before["facts"]["SIG"]);
+    for fact in ["DEC", "SIG"] {
+        assert_eq!(after["facts"][fact], before["facts"][fact]);
+    }
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
 }
 
 #[test]
 fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
     let place = CardPlace::fresh();
-    let serial = place.card()["serial"].as_str().unwrap().to_owned();
-    let wrong = format!("--pin-env WRONG --admin-pin-env ADMIN --write-to {serial}");
-    for (left, said) in [
-        (2, "the PIN is wrong; 2 tries"),
-        (1, "the PIN is wrong; 1 tries"),
-    ] {
+    let serial = place.serial();
+    let wrong = may_write(&serial).replace("RIGHT", "WRONG");
+    for left in [2, 1] {
         // Several cases, one try, one error.
-        let failed = ended(place.bench(&serial, "ed25519,cv25519", &wrong), 1);
-        let stderr = text(&failed.stderr);
-        assert_says(&stderr, [said, "authenticate", "decrypt"]);
-        assert_eq!(stderr.matches("PIN is wrong").count(), 1, "{stderr}");
-        assert_silent(&stderr, ["654321", "12345678"]);
+        let failed = place.bench(&serial, "ed25519,cv25519", &wrong, 1).stderr;
+        assert_says(&failed, ["authenticate", "decrypt"]);
+        assert_eq!(failed.matches("PIN is wrong").count(), 1, "{failed}");
+        assert_silent(&failed, ["654321", "12345678"]);
         assert_eq!(place.tries(), format!("user {left}, reset 0, admin 3"));
     }
-    let right = may_write(&serial);
-    let refused = place.bench(&serial, "cv25519", &right);
-    let stderr = text(&refused.stderr);
-    assert_says(&stderr, ["has 1 try left", "gpg --card-edit"]);
+    let refused = place.bench(&serial, "cv25519", &may_write(&serial), 1);
+    assert_says(&refused.stderr, ["1 try left"]);
     assert_eq!(place.tries(), "user 1, reset 0, admin 3");
 }
 
 #[test]
-fn a_card_pulled_out_ends_its_cases_only() {
-    let (_homes, _owner, reader) = owner();
-    let place = CardPlace::with(reader);
-    let serial = place.card()["serial"].as_str().unwrap().to_owned();
-    let devices = format!("{serial},software");
-    let child = place.measuring(&devices, "6s", "--pin-env RIGHT");
-    place.reader.card.remove();
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
-    let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
-    assert!(
-        stderr.contains("pulled out") || stderr.contains("SCardTransmit failed"),
-        "{stderr}"
-    );
-    software_was_measured(&stdout);
-}
-
-#[test]
 fn the_public_keys_of_a_card_are_seen_without_its_pin() {
-    let (_homes, _owner, card) = owner();
+    let (_homes, _owner, card) = owner_of("cv25519");
     let place = CardPlace::with(card);
     let before = place.tries();
-    let output = ended(place.output("audit card --json"), 0);
-    let found = objects(&text(&output.stdout));
-    let algorithms = found.iter().filter_map(|key| key["algorithm"].as_str());
+    let found = place.ends("audit card --json", 0).rows();
     assert!(
-        algorithms.clone().any(|name| name == "cv25519"),
+        found.iter().any(|key| key["algorithm"] == "cv25519"),
         "{found:?}"
     );
     let (last, keys) = found.split_last().unwrap();
     assert!(keys.iter().all(|key| key["form"] == "token"), "{found:?}");
     assert_eq!(last["keys"], keys.len());
     assert_eq!(place.tries(), before);
-    let log = text(&ended(place.output("audit card"), 0).stdout);
-    assert_says(&log, ["none is weak"]);
 }

@@ -11,7 +11,7 @@ use keymark_stacks::gnupg::testing::LoadedCard;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_testkit::place::{ended, objects, said, text};
 use keymark_testkit::{assert_says, assert_silent};
 
@@ -19,7 +19,7 @@ use super::CardPlace;
 use super::home::Owner;
 
 /// A home of GnuPG's with a key, and a card that holds the same.
-fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
+pub(super) fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, CardReader) {
     let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
     let cards = VirtualCards::new(CardMaker::virtual_card(), Run::new(0));
     let card = homes.loaded_card(&cards, algorithm.parse().unwrap());
@@ -27,17 +27,9 @@ fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
     (homes, plain, reader)
 }
 
-pub(super) fn owner() -> (GnupgHomes, Arc<KeyHome>, Reader) {
-    owner_of("cv25519")
-}
-
 impl CardPlace {
     /// Measures with the owner's keys, on every layer of GnuPG.
-    fn bench_as_owner(&self, owner: &KeyHome, algorithm: &str, operation: &str) -> Output {
-        self.bench_by_workers(owner, algorithm, operation, "1")
-    }
-
-    fn bench_by_workers(
+    fn bench_as_owner(
         &self,
         owner: &KeyHome,
         algorithm: &str,
@@ -45,19 +37,18 @@ impl CardPlace {
         workers: &str,
     ) -> Output {
         let card = self.card();
-        let arguments = format!(
-            "bench --device {} --algorithm {algorithm} --operation {operation} --stack raw,agent,gnupg --concurrency \
-             {workers} --runs 3 --json --pin-env RIGHT --no-save",
-            card["device"].as_str().unwrap()
-        );
-        let mut keymark = self.keymark(&arguments);
+        let device = card["device"].as_str().unwrap();
+        let common = "--stack raw,agent,gnupg --runs 3 --json --pin-env RIGHT --no-save";
+        let mut keymark = self.keymark(&format!(
+            "bench --device {device} --algorithm {algorithm} --operation {operation} --concurrency {workers} {common}"
+        ));
         keymark.env("GNUPGHOME", owner.home.path());
         keymark.output().unwrap()
     }
 }
 
 /// Has the card take commands that need the admin PIN.
-fn as_admin(reader: &Reader, commands: &[&[u8]]) {
+fn as_admin(reader: &CardReader, commands: &[&[u8]]) {
     let mut connection = reader.connect();
     let select: &[u8] = &[0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1];
     let verify = [&[0, 0x20, 0, 0x83, 8][..], b"12345678"].concat();
@@ -69,50 +60,31 @@ fn as_admin(reader: &Reader, commands: &[&[u8]]) {
 
 /// Every layer has measured, and nothing failed.
 fn all_layers(measured: &Output) {
-    let stdout = text(&measured.stdout);
-    let said = format!("{stdout}{}", text(&measured.stderr));
-    assert!(measured.status.success(), "{said}");
-    for stack in ["raw", "agent", "gnupg"] {
-        let row = format!("\"stack\":\"{stack}\"");
-        let row = stdout.lines().find(|line| line.contains(&row));
-        assert!(row.is_some_and(|row| row.contains("\"n\":3")), "{said}");
-    }
-}
-
-#[test]
-fn gnupg_uses_the_owners_card() {
-    let (_homes, owner, reader) = owner();
-    let place = CardPlace::with(reader);
-    all_layers(&place.bench_as_owner(&owner, "cv25519", "decrypt"));
+    assert!(measured.status.success(), "{}", said(measured));
+    let rows = objects(&text(&measured.stdout));
+    let measured = |stack: &str| {
+        rows.iter()
+            .any(|row| row["stack"] == stack && row["n"] == 3)
+    };
     assert!(
-        owner.home.path().join("pubring.kbx").exists(),
-        "the owner's keyring is untouched"
+        ["raw", "agent", "gnupg"].into_iter().all(measured),
+        "{rows:?}"
     );
 }
 
 #[test]
-fn the_owners_card_signs_on_all_layers() {
-    for algorithm in ["ed25519", "rsa2048"] {
+fn the_owners_card_works_on_all_layers() {
+    for (algorithm, operation) in [
+        ("cv25519", "decrypt"),
+        ("ed25519", "sign"),
+        ("rsa2048", "sign"),
+    ] {
         let (_homes, owner, reader) = owner_of(algorithm);
         let place = CardPlace::with(reader);
-        all_layers(&place.bench_as_owner(&owner, algorithm, "sign"));
+        all_layers(&place.bench_as_owner(&owner, algorithm, operation, "1"));
+        // The owner's keyring is untouched.
+        assert!(owner.home.path().join("pubring.kbx").exists());
     }
-}
-
-#[test]
-fn calls_through_a_reader_are_one_part() {
-    let (_homes, owner, reader) = owner();
-    let place = CardPlace::with(reader);
-    let card = place.card();
-    let arguments = format!(
-        "bench --long --device {} --algorithm cv25519 --stack gnupg --runs 3 --pin-env RIGHT",
-        card["device"].as_str().unwrap()
-    );
-    let mut keymark = place.keymark(&arguments);
-    keymark.env("GNUPGHOME", owner.home.path());
-    let shown = text(&keymark.output().unwrap().stdout);
-    assert_says(&shown, ["PC/SC calls (transport and card)"]);
-    assert_silent(&shown, ["0.000 ns"]);
 }
 
 #[test]
@@ -125,11 +97,11 @@ fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
         place.card()["facts"]["signing PIN"][0],
         "needed for every signature"
     );
-    all_layers(&place.bench_as_owner(&owner, "ed25519", "sign"));
+    all_layers(&place.bench_as_owner(&owner, "ed25519", "sign", "1"));
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
 
     // Several programs at once would each send a PIN before one has seen it refused.
-    let by_two = place.bench_by_workers(&owner, "ed25519", "sign", "2");
+    let by_two = place.bench_as_owner(&owner, "ed25519", "sign", "2");
     let (stdout, stderr) = (text(&by_two.stdout), text(&by_two.stderr));
     assert_eq!(by_two.status.code(), Some(1), "{stdout}{stderr}");
     for said in ["agent c=2", "gnupg c=2", "forcesig"] {
@@ -180,13 +152,13 @@ fn a_key_that_the_owners_keyring_lacks_is_named() {
     let fingerprint = [&[0, 0xDA, 0, 0xC7, 20][..], &[0xAB; 20]].concat();
     as_admin(&reader, &[&fingerprint]);
     let place = CardPlace::with(reader);
-    let failed = ended(place.bench_as_owner(&owner, "rsa2048", "sign"), 1);
+    let failed = ended(place.bench_as_owner(&owner, "rsa2048", "sign", "1"), 1);
     let stderr = text(&failed.stderr);
     for said in ["slot SIG", &"AB".repeat(20), "--stack raw"] {
         assert_eq!(stderr.matches(said).count(), 1, "{said}: {stderr}");
     }
     assert_silent(&stderr, ["passphrase"]);
-    all_layers(&place.bench_as_owner(&owner, "rsa2048", "decrypt"));
+    all_layers(&place.bench_as_owner(&owner, "rsa2048", "decrypt", "1"));
 }
 
 /// Two cards, the second in place of the first from a SELECT on.
@@ -221,7 +193,7 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     let change = [&[0, 0x24, 0, 0x81, 12][..], b"123456654321"].concat();
     as_admin(&other, &[&change]);
     let now = Arc::new(AtomicBool::new(false));
-    let card = Reader::new(Box::new(Swapped {
+    let card = CardReader::new(Box::new(Swapped {
         cards: [wanted, other.remove().unwrap()],
         at_next_select: Arc::clone(&now),
         swapped: false,
@@ -230,7 +202,7 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     place.card();
     // keymark finds the application selected; scdaemon selects it again.
     now.store(true, Ordering::Release);
-    let failed = ended(place.bench_as_owner(&owner, "ed25519", "sign"), 1);
+    let failed = ended(place.bench_as_owner(&owner, "ed25519", "sign", "1"), 1);
     let stderr = text(&failed.stderr);
     assert_says(&stderr, ["no PIN was sent"]);
     let status = card.connect().transmit(&[0, 0xCA, 0, 0xC4, 0]).unwrap();

@@ -1,14 +1,13 @@
-//! What of the pages cannot be run as it stands, each with its reason. A command that is not here is run; an entry
+//! Commands that cannot be run as they are, each with its reason. A command that is not here is run; an entry
 //! that no page has any more is an error.
 
-/// What is done in place of running it to success.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instead {
     /// Nothing.
     Nothing,
     /// Its plan is made (`--dry-run`), since it takes long with few runs too.
     Plan,
-    /// It is run, and may also end with one of these statuses.
+    /// Runs it; these statuses are also fine.
     MayEndWith(Vec<i32>),
 }
 
@@ -18,7 +17,6 @@ pub struct Exception {
     /// The beginning, of commands in pages.
     pub begins: &'static str,
     pub instead: Instead,
-    /// For whoever reads this.
     pub why: &'static str,
 }
 
@@ -46,7 +44,7 @@ pub fn exceptions() -> impl Iterator<Item = Exception> {
     })
 }
 
-/// What a page takes for granted: the page, and what is run before its first command, in the same place.
+/// Pages with the commands to run before their first command.
 pub fn before() -> impl Iterator<Item = (&'static str, &'static str)> {
     rows(include_str!("before.txt"))
 }

@@ -12,14 +12,13 @@ const FENCE: &str = "```";
 /// Stands where a session leaves something out.
 const LEFT_OUT: &str = "…";
 
-/// One command, whatever number of lines it has.
+/// Command of one or more lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// Its page, from the root of the repository.
     pub page: String,
-    /// Where it begins, from 1.
+    /// First line, from 1.
     pub line: usize,
-    /// As it stands there.
     pub text: String,
     /// Lines that the page shows below it.
     pub printed: Vec<String>,
@@ -52,7 +51,6 @@ pub fn root() -> PathBuf {
     root.canonicalize().unwrap()
 }
 
-/// What is typed in a page, in its order.
 pub fn commands(page: &Path) -> Vec<Command> {
     let name = page.strip_prefix(root()).unwrap_or(page);
     of_text(
@@ -94,7 +92,7 @@ fn of_text(page: &str, text: &str) -> Vec<Command> {
     commands
 }
 
-/// Whether a shell would read on. In pages only double quotes go over several lines.
+/// Returns whether a shell would read on. In pages only double quotes go over several lines.
 fn is_open(text: &str) -> bool {
     text.ends_with('\\') || text.matches('"').count() % 2 == 1
 }

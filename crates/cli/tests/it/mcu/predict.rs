@@ -32,7 +32,7 @@ fn predictions_are_shown_streamed_and_saved() {
         assert_eq!(row["provenance"], "predicted");
         let options = row["options"].as_object().unwrap();
         assert!(
-            options.contains_key("window") && options["crt"].is_null(),
+            options.contains_key("square") && options["crt"].is_null(),
             "{row}"
         );
     }
@@ -77,26 +77,6 @@ fn a_prediction_that_fails_does_not_cost_the_others() {
 }
 
 #[test]
-fn two_parts_of_one_name_are_refused() {
-    let place = Place::new(KEYMARK);
-    let other = own_part(&place, "other.toml", "clock-mhz = 72", "clock-mhz = 48");
-    let parts = format!("stm32f103,{other}");
-    let said = place.refused(&format!("mcu predict --mcu {parts}"), 2);
-    assert_says(&said, ["two different parts"]);
-}
-
-#[test]
-fn repeated_arguments_are_one() {
-    let place = Place::new(KEYMARK);
-    let rows = place.rows(
-        "mcu predict --mcu stm32f405,stm32f405 --kernel x25519,cv25519 --option umaal=on --option umaal=off \
-         --json",
-    );
-    let options: Vec<_> = rows.iter().map(|row| &row["options"]["umaal"]).collect();
-    assert_eq!(options, ["on", "off"]);
-}
-
-#[test]
 fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
     let place = Place::new(KEYMARK);
     let archive = place.path("no/runs.sqlite3");
@@ -110,32 +90,6 @@ fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert_says(&said, ["cannot save"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("x25519 (predicted"));
-}
-
-#[test]
-fn the_same_question_has_the_same_answer() {
-    let place = Place::new(KEYMARK);
-    let ask = "mcu predict --mcu stm32f407,nrf52840 --kernel x25519 --json";
-    let answer = place.stdout(ask);
-    assert_eq!(answer, place.stdout(ask));
-    assert_eq!(
-        objects(&answer)[0]["mcu"],
-        "stm32f407",
-        "the name that was asked for"
-    );
-}
-
-#[test]
-fn a_slower_clock_takes_longer_in_fewer_cycles() {
-    let place = Place::new(KEYMARK);
-    let ask = "mcu predict --mcu stm32f103,stm32f103@24 --kernel x25519 --json";
-    let rows = place.rows(ask);
-    let number = |row: usize, key: &str| rows[row][key].as_f64().unwrap();
-    assert!(
-        number(1, "cycles") < number(0, "cycles"),
-        "no wait states at 24 MHz"
-    );
-    assert!(number(1, "seconds") > number(0, "seconds"));
 }
 
 #[test]

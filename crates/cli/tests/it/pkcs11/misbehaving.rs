@@ -2,9 +2,9 @@
 //! (`fixtures/pkcs11_module.c` of the testkit says which there are).
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use keymark_testkit::place::Place;
+use keymark_testkit::place::{Ends, Place, Transcript};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
 /// A place, a token with a key `web`, and the module.
@@ -17,12 +17,10 @@ pub(crate) struct Misbehaving {
 }
 
 impl Misbehaving {
-    /// For that keymark, with a key on NIST's P-256.
     pub(crate) fn new(keymark: impl Into<PathBuf>) -> Self {
         Self::with(keymark, "EC:prime256v1")
     }
 
-    /// The same with that kind of key.
     pub(crate) fn with(keymark: impl Into<PathBuf>, key: &str) -> Self {
         let token = SoftHsmToken::new();
         token.make_key(key, "01", "web");
@@ -46,11 +44,18 @@ impl Misbehaving {
         command
     }
 
-    /// Six operations of each case on that device, with rows as JSON.
-    pub(crate) fn run(&self, mode: &str, pin: &str, device: &str, more: &str) -> Output {
+    /// Six operations of each case on that device, which end with that status.
+    #[track_caller]
+    pub(crate) fn run(
+        &self,
+        mode: &str,
+        pin: &str,
+        device: &str,
+        more: &str,
+        status: i32,
+    ) -> Transcript {
         let line = format!("bench --json --device {device} --pin-env PIN --runs 6 {more}");
-        let mut command = self.keymark(mode, &line);
-        command.env("PIN", pin).output().unwrap()
+        self.keymark(mode, &line).env("PIN", pin).ends(status)
     }
 
     /// Each `C_Login` that the module has seen.

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Stdio;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, objects, text};
+use keymark_testkit::place::{Place, assert_has};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
+use serde_json::json;
 
 use crate::KEYMARK;
 
@@ -31,49 +32,36 @@ fn clients(place: &Place) -> usize {
 fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
     let place = Place::new(KEYMARK);
     let measure = |devices: &[&str], load: &str| {
-        let rows = place.rows(&format!(
-            "bench --json --runs 6 --algorithm rsa2048,nistp256 --operation sign --device {} {load}",
-            devices.join(",")
-        ));
+        let common = "--runs 6 --algorithm rsa2048,nistp256 --operation sign --device";
+        let rows = place.bench(&format!("{common} {} {load}", devices.join(",")));
+        let virtual_ones = json!({"store": "pkcs11", "provenance": "virtual", "n": 6, "failed": 0});
+        rows.iter()
+            .for_each(|row| assert_has(row, virtual_ones.clone()));
         for device in devices {
             let of_it = rows.iter().filter(|row| row["device"] == *device);
-            let fine = of_it.filter(|row| {
-                row["store"] == "pkcs11"
-                    && (&row["provenance"], &row["n"], &row["failed"])
-                        == (&"virtual".into(), &6.into(), &0.into())
-            });
-            assert_eq!(
-                fine.count() * devices.len(),
-                rows.len(),
-                "{device}: {rows:?}"
-            );
+            assert_eq!(of_it.count() * devices.len(), rows.len(), "{device}");
         }
         rows.len()
     };
     let all = ["softhsm", "kryoptic", "swtpm"];
     assert_eq!(measure(&all, "--concurrency 1 --processes 2"), 3 * 2 * 2);
     assert_eq!(measure(&all[..2], "--concurrency 2"), 2 * 2);
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
-    until("no process is left", || naming(&place.temporary()) == 0);
+    place.assert_gone();
 }
 
 #[test]
 fn a_library_that_is_not_safe_in_threads_has_processes_only() {
     let place = Place::new(KEYMARK);
-    let output = ended(place.output(
-        "bench --json --device swtpm --algorithm nistp256 --operation sign --runs 6 --concurrency 1,2 \
-         --processes 2",
-    ), 1);
-    let rows = objects(&text(&output.stdout));
+    let bench = "bench --json --device swtpm --algorithm nistp256 --operation sign --runs 6";
+    let rows = place
+        .ends(&format!("{bench} --concurrency 1,2 --processes 2"), 1)
+        .rows();
     assert_eq!(rows.len(), 3, "{rows:?}");
     for row in rows {
-        let reason = row["reason"].to_string();
         if row["concurrency"] == 2 && row["worker"] == "thread" {
-            for part in ["tpm2-pkcs11", "1.9", "--processes"] {
-                assert_says(&reason, [part]);
-            }
+            assert_says(&row["reason"], ["tpm2-pkcs11", "1.9", "--processes"]);
         } else {
-            assert_eq!((&reason[..], &row["n"]), ("null", &6.into()), "{row}");
+            assert_has(&row, json!({"reason": null, "n": 6}));
         }
     }
 }
@@ -99,9 +87,6 @@ fn a_killed_keymark_takes_its_tpm_along() {
     });
     // What is left of it are files, which the next start removes.
     assert_eq!(place.leftovers().len(), 1, "{:?}", place.leftovers());
-    ended(
-        place.output("bench --algorithm ed25519 --stack raw --runs 1 --no-save"),
-        0,
-    );
+    place.bench("--algorithm ed25519 --stack raw --runs 1 --no-save");
     assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
 }

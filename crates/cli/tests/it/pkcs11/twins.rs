@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
+use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::softhsm::SoftHsmToken;
 use keymark_testkit::waiting::until;
@@ -123,71 +123,6 @@ impl Served {
         tell(&self.child, Signal::SIGINT);
         assert!(self.child.wait().unwrap().success());
     }
-}
-
-/// SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
-const PROVIDER: &str = "openssl_conf = init\n[init]\nproviders = all\n[all]\npkcs11 = pkcs11\n\
-    [pkcs11]\npkcs11-module-quirks = no-deinit\n";
-
-#[test]
-fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards() {
-    let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &twin);
-    let keys: Vec<&str> = served.told["keys"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|key| key["algorithm"].as_str().unwrap())
-        .collect();
-    assert_eq!(keys, ["rsa2048", "nistp256"]);
-    let (data, signature, public) = (
-        place.path("data"),
-        place.path("signature"),
-        place.path("public"),
-    );
-    std::fs::write(&data, "to be signed").unwrap();
-    let read = |program: &mut Command| {
-        let output = program.output().unwrap();
-        let said = text(&output.stderr);
-        assert!(output.status.success(), "{program:?}: {said}");
-        text(&output.stdout)
-    };
-    let tool = || served.pkcs11_tool();
-    read(
-        tool()
-            .args("--read-object --type pubkey --label rsa2048 --output-file".split(' '))
-            .arg(&public),
-    );
-    // OpenSSL finds the key by its URI, and the PIN by the file in it: by libp11's engine and by pkcs11-provider.
-    let provider = place.path("provider.cnf");
-    std::fs::write(&provider, PROVIDER).unwrap();
-    for way in [
-        &["-engine", "pkcs11", "-keyform", "engine"][..],
-        &["-provider", "pkcs11", "-provider", "default"],
-    ] {
-        let mut openssl = Command::new("openssl");
-        openssl.arg("dgst").args(way);
-        openssl.args(["-sign", served.text("uri"), "-sha256", "-out"]);
-        for module in ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"] {
-            openssl.env(module, served.text("module"));
-        }
-        if way[0] == "-provider" {
-            openssl.env("OPENSSL_CONF", &provider);
-        }
-        read(openssl.arg(&signature).arg(&data));
-        let mut verify = Command::new("openssl");
-        verify.args("dgst -sha256 -keyform DER -verify".split(' '));
-        verify.arg(&public).arg("-signature");
-        let verified = read(verify.arg(&signature).arg(&data));
-        assert!(verified.contains("Verified OK"), "{way:?}: {verified}");
-        std::fs::remove_file(&signature).unwrap();
-    }
-    // Without any environment, the settings beside the module do.
-    let listed = read(tool().env_clear().arg("--list-objects"));
-    assert_says(&listed, ["nistp256"]);
-    served.end();
-    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
 
 #[test]
@@ -330,6 +265,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
     }
     assert_eq!(seen, 10);
     served.end();
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
 
 /// The short form, on the terminal.
@@ -423,7 +359,7 @@ class Sign {
 "#;
 
 #[test]
-fn how_a_served_twin_takes_its_callers_can_be_chosen() {
+fn a_served_twin_has_as_many_lanes_as_were_asked_for() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
     let settings = |arguments: &str| {
@@ -431,11 +367,9 @@ fn how_a_served_twin_takes_its_callers_can_be_chosen() {
         let file = Settings::beside(served.text("module").as_ref());
         let twin = Settings::read(&file).unwrap().twin.unwrap();
         served.end();
-        (twin.queue, twin.left, twin.lanes)
+        twin.lanes
     };
-    assert_eq!(settings(""), (Queue::Fair, Left::Skipped, 1));
-    let other = "--queue unfair --left served --lanes 4";
-    assert_eq!(settings(other), (Queue::Unfair, Left::Served, 4));
+    assert_eq!((settings(""), settings("--lanes 4")), (1, 4));
 }
 
 #[test]
@@ -450,7 +384,7 @@ fn what_cannot_be_served_is_said() {
             "--pkcs11 twin:nitrokey-hsm --lanes 65",
             "65 is not in 1..=64",
         ),
-        ("--queue unfair", "--pkcs11"),
+        ("--lanes 4", "--pkcs11"),
     ] {
         let output = place.output(&format!("token serve {arguments}"));
         assert!(!output.status.success());

@@ -1,4 +1,4 @@
-//! What stands in the pages of a site: links, and no markup of anybody's.
+//! Contents of a site's pages: links, and no markup of anybody's.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -186,26 +185,6 @@ fn a_kill_leaves_neither_servers_nor_a_pin() {
         place.stdout("runs");
         place.assert_gone();
     }
-}
-
-#[test]
-fn a_port_that_is_taken_is_named_as_the_reason() {
-    let place = Place::new(KEYMARK);
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port().to_string();
-    for server in ["nginx", "apache"] {
-        let output = ended(
-            place.output(&format!("tls serve --server {server} --port {port}")),
-            3,
-        );
-        let said = said(&output);
-        assert_says(&said, ["failed: the port is taken (", "choose another"]);
-        assert!(
-            said.lines().all(|line| line.chars().count() < 250),
-            "{said}"
-        );
-    }
-    place.assert_gone();
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `keymark tls`, with the distribution's Apache and nginx.
 
+mod check;
 mod connect;
 mod faults;
 mod key_use;
@@ -238,7 +239,7 @@ fn an_interrupted_search_for_users_is_told_from_a_failure() {
 }
 
 #[test]
-fn a_configuration_is_written_and_read() {
+fn a_configuration_is_written() {
     let place = Place::new(KEYMARK);
     for (server, words) in [
         (
@@ -290,15 +291,4 @@ fn a_configuration_is_written_and_read() {
         let output = place.output(&format!("{config} {algorithms}"));
         assert!(!output.status.success() && said(&output).contains(words));
     }
-    let file = place.path("site.conf");
-    std::fs::write(
-        &file,
-        "server {\n  listen 443 ssl;\n  server_name old;\n  ssl_certificate /nowhere/rsa.pem;\n  \
-         ssl_certificate_key /nowhere/rsa.key;\n  ssl_ciphers kRSA;\n}\n",
-    )
-    .unwrap();
-    let output = ended(place.output(&format!("tls check {}", file.display())), 1);
-    let shown = text(&output.stdout);
-    assert_says(&shown, ["site.conf:6", "ECDSA"]);
-    ended(place.output("tls check /nowhere/nginx.conf"), 3);
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use keymark_bench::Load;
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Certificate, Expected, Failure, Fingerprint, KeyExchange, Measurement, Settings, Target,
+    Certificate, Expected, Failure, Fingerprint, KeyExchange, LoadSettings, Measurement, Target,
     TlsVersion, run,
 };
 use openssl::asn1::Asn1Time;
@@ -80,22 +80,22 @@ pub fn certificate(key: &PKey<Private>) -> X509 {
     builder.build()
 }
 
-/// How a server answers.
+/// Behavior of a server.
 #[derive(Debug, Clone, Copy)]
 pub enum Behaviour {
-    /// As it should, with tickets and a cache of sessions.
+    /// Right answers, with tickets and a cache of sessions.
     Serve,
-    /// After this time, one connection at a time.
+    /// Right answers after this time, one connection at a time.
     Slow(Duration),
     /// The first connection after this time, one at a time.
     StallOnce(Duration),
-    /// It accepts, and never says a word.
+    /// No answer.
     Mute,
-    /// It resets the connection after the first bytes.
+    /// A reset after the first bytes.
     Reset,
-    /// It closes the connection after the first bytes.
+    /// An end of the connection after the first bytes.
     Close,
-    /// This answer, whatever is asked.
+    /// The same answer to every request.
     Answer(&'static str),
 }
 
@@ -157,7 +157,7 @@ impl Server {
     }
 }
 
-/// What a client is to expect of a server of the tests.
+/// Target of a client.
 pub fn target(
     address: SocketAddr,
     leaf: Fingerprint,
@@ -258,7 +258,7 @@ fn answer(
     None
 }
 
-/// Only these versions.
+/// Restricts the versions.
 pub fn only(version: SslVersion) -> impl FnOnce(&mut SslContextBuilder) {
     move |builder| {
         builder.set_min_proto_version(Some(version)).unwrap();
@@ -266,14 +266,14 @@ pub fn only(version: SslVersion) -> impl FnOnce(&mut SslContextBuilder) {
     }
 }
 
-pub fn users(count: u32, milliseconds: u64) -> Settings {
-    Settings::new(
+pub fn users(count: u32, milliseconds: u64) -> LoadSettings {
+    LoadSettings::new(
         Load::closed(NonZeroU32::new(count).unwrap()),
         Duration::from_millis(milliseconds),
     )
 }
 
-pub fn load(target: &Target, settings: &Settings) -> Measurement {
+pub fn load(target: &Target, settings: &LoadSettings) -> Measurement {
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
     run(target, settings, (&clock, &stop), &mut ()).unwrap()
 }

@@ -6,10 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use keymark_shim_protocol::wire::{self, Request, Response};
+use keymark_shim_protocol::wire::{self, CardRequest, CardResponse};
 
 pub(crate) const ATR: [u8; 4] = [0x3B, 0x81, 0x80, 0x01];
-/// What the card says its work took.
 pub(crate) const WORK: Duration = Duration::from_micros(1234);
 
 #[derive(Default)]
@@ -62,20 +61,20 @@ impl Server {
         }
     }
 
-    fn answer(&self, request: &Request, resets: &mut u32) -> Response {
+    fn answer(&self, request: &CardRequest, resets: &mut u32) -> CardResponse {
         let mut state = self.state();
-        if *request == Request::PowerOn {
+        if *request == CardRequest::PowerOn {
             state.resets += 1;
         }
         let reset = std::mem::replace(resets, state.resets) != state.resets;
-        let done = |bytes| Response::Done { work: WORK, bytes };
+        let done = |bytes| CardResponse::Done { work: WORK, bytes };
         match request {
-            _ if state.removed => Response::Removed,
-            _ if state.mute => Response::Mute,
-            Request::PowerOn => done(ATR.to_vec()),
-            _ if reset => Response::Reset,
-            Request::Status => done(ATR.to_vec()),
-            Request::Transmit(command) => done(script(command)),
+            _ if state.removed => CardResponse::Removed,
+            _ if state.mute => CardResponse::Mute,
+            CardRequest::PowerOn => done(ATR.to_vec()),
+            _ if reset => CardResponse::Reset,
+            CardRequest::Status => done(ATR.to_vec()),
+            CardRequest::Transmit(command) => done(script(command)),
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::world::scenario;
 
 const NAME: &[u8] = b"keymark virtual reader 00 00\0";
 
-/// How a caller asks for octets.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     NotAtAll,
@@ -32,7 +31,6 @@ const WAYS: [Way; 8] = [
     Way::AllocatedNowhere,
 ];
 
-/// One of the two, as the caller holds it.
 struct Asked {
     way: Way,
     buffer: [u8; 64],

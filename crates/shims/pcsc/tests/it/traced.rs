@@ -1,4 +1,4 @@
-//! What the trace has of calls.
+//! Records of calls in the trace.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What stands in the way of handing calls on.
+//! Obstacles to handing calls on.
 
 use std::process::Command;
 
@@ -6,7 +6,6 @@ use keymark_shim_protocol::pkcs11::settings::Settings;
 
 use crate::world::World;
 
-/// What the client is told, which gets no module.
 fn refusal(world: &World, environment: &[(&str, &str)]) -> String {
     let mut client = world.client((1, 1), 1, &["sign"]);
     let output = client.envs(environment.iter().copied()).output().unwrap();

@@ -1,4 +1,4 @@
-//! What is counted, and what is not kept.
+//! Calls that are counted, and data that is not kept.
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ pub(crate) struct World {
     settings: Settings,
 }
 
-/// One operation of a client: which process and thread, and from when to when, in nanoseconds.
+/// An operation of a client: its process and thread, its begin and end in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
     pub(crate) process: u32,
@@ -118,7 +118,6 @@ impl World {
         client
     }
 
-    /// What it did, in the order in which it was done.
     pub(crate) fn operations(
         &self,
         callers: (u32, u32),
@@ -144,7 +143,6 @@ impl World {
     }
 }
 
-/// What a client printed.
 pub(crate) fn done(output: &Output) -> Vec<Operation> {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {said}", output.status);

@@ -1,4 +1,4 @@
-//! What `libkeymark_pkcs11.so` is told, and what it takes down: the calls of PKCS#11.
+//! Settings of `libkeymark_pkcs11.so`, and its record of the calls of PKCS#11.
 
 pub mod settings;
 pub mod trace;
@@ -161,7 +161,7 @@ impl<F> Function for Option<F> {
 /// The function itself.
 pub type Of<F> = <F as Function>::Type;
 
-/// What works with a private key; a twin's time is in these. The first five yield its result themselves.
+/// Calls that work with a private key. A twin's time is in these. The first five yield its result themselves.
 pub const WITH_PRIVATE_KEY: [Call; 8] = [
     Call::C_Sign,
     Call::C_SignFinal,
@@ -173,7 +173,7 @@ pub const WITH_PRIVATE_KEY: [Call; 8] = [
     Call::C_DecapsulateKey,
 ];
 
-/// What of a call is taken down by itself.
+/// Part of a call that is recorded by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Traced {
     /// Loading the module, before any call: `dlopen` and its list of functions.
@@ -188,7 +188,7 @@ pub enum Traced {
 const WITH_LENGTH: &[Call] = WITH_PRIVATE_KEY.split_at(5).0;
 
 impl Traced {
-    /// How many there are.
+    /// Number of counters.
     pub const COUNT: usize = 1 + Call::ALL.len() + WITH_LENGTH.len();
 
     /// All, in the order of their places.
@@ -211,7 +211,7 @@ impl Traced {
         }
     }
 
-    /// For people.
+    /// Returns its name for people.
     pub fn name(self) -> String {
         match self {
             Self::Load => "loading the module".to_owned(),

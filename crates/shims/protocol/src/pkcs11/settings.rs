@@ -1,4 +1,4 @@
-//! How the library is told what to do: by variables of the environment, or by a file.
+//! Settings of the library: variables of the environment, or by a file.
 //!
 //! Programs that clear their environment (servers, agents) load the library by a path of its own, a symbolic
 //! link, beside which its settings stand: `/place/module.so` has them in `/place/module.so.toml`. A variable
@@ -21,7 +21,7 @@ pub const TWIN: &str = "KEYMARK_PKCS11_TWIN";
 /// The file by which all that use one twin share it.
 pub const DEVICE: &str = "KEYMARK_PKCS11_DEVICE";
 
-/// What a settings file says.
+/// Content of a settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -49,28 +49,19 @@ pub struct TwinSettings {
     /// user's files of a login session are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<PathBuf>,
-    /// Who is next.
-    #[serde(default)]
-    pub queue: Queue,
-    /// What is done for a caller whose process has ended meanwhile.
-    #[serde(default)]
-    pub left: Left,
-    /// How many operations it does at a time, from 1 to [`MOST_LANES`].
+    /// Number of operations it does at a time, from 1 to [`MOST_LANES`].
     #[serde(default = "one")]
     pub lanes: u16,
-    /// What service times that vary are drawn with.
+    /// Seed of service times that vary.
     #[serde(default = "one")]
     pub seed: u64,
 }
 
-/// First come, first served, one at a time, of a device whose name is still to be said.
 impl Default for TwinSettings {
     fn default() -> Self {
         Self {
             profile: String::new(),
             device: None,
-            queue: Queue::default(),
-            left: Left::default(),
             lanes: one(),
             seed: one(),
         }
@@ -84,30 +75,8 @@ fn one<T: From<u8>>() -> T {
     1.into()
 }
 
-/// In what order a device serves those who wait.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Queue {
-    /// First come, first served.
-    #[default]
-    Fair,
-    /// Whoever finds it free, as behind a lock.
-    Unfair,
-}
-
-/// What a device does with the request of a caller whose process has ended before its turn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Left {
-    /// Nothing, from the moment on that somebody who waits finds out.
-    #[default]
-    Skipped,
-    /// It works for the caller all the same.
-    Served,
-}
-
 impl Settings {
-    /// Where the settings of a library stand that is loaded by that path.
+    /// Returns the path of the settings of a library that is loaded by that path.
     pub fn beside(library: &Path) -> PathBuf {
         let mut path = library.as_os_str().to_owned();
         path.push(".toml");
@@ -162,8 +131,6 @@ mod tests {
             twin: Some(TwinSettings {
                 profile: "nitrokey-hsm".to_owned(),
                 device: Some("/place/device".into()),
-                queue: Queue::Unfair,
-                left: Left::Served,
                 lanes: 2,
                 seed: 7,
             }),
@@ -178,7 +145,7 @@ mod tests {
         let path = directory.path().join("x.toml");
         for (text, expected) in [
             ("modul = 'x'", "modul"),
-            ("[twin]\nprofile = 'x'\nqueue = 'fast'", "fast"),
+            ("[twin]\nprofile = 'x'\nlanes = 'fast'", "line 3"),
         ] {
             std::fs::write(&path, text).unwrap();
             let said = Settings::read(&path).unwrap_err().to_string();
@@ -186,6 +153,6 @@ mod tests {
         }
         std::fs::write(&path, "[twin]\nprofile = 'x'").unwrap();
         let twin = Settings::read(&path).unwrap().twin.unwrap();
-        assert_eq!((twin.queue, twin.lanes), (Queue::Fair, 1));
+        assert_eq!(twin.lanes, 1);
     }
 }

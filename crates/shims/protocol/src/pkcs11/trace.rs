@@ -17,11 +17,10 @@ use crate::{FileError, foreign, unread};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T01");
 /// Length of the header in bytes.
 pub const HEADER: usize = 4096;
-/// Where in the header the number of slots stands that were given out.
+/// Position in the header of the number of slots that were given out.
 pub const NEXT_SLOT: usize = 8;
 /// Threads that have a slot of their own; all later ones share the last.
 pub const SLOTS: u64 = 1 << 14;
-/// What of a slot comes before its records: who it is.
 const IDENTITY: usize = 64;
 const FIELDS: usize = 64;
 /// Length of the record and histogram of one thing traced.
@@ -36,7 +35,7 @@ pub enum Identity {
     Process = 0,
     Parent = 8,
     Thread = 16,
-    /// Of the thread's first call: `CLOCK_MONOTONIC`, in nanoseconds.
+    /// Begin of the thread's first call: `CLOCK_MONOTONIC`, in nanoseconds.
     Begin = 24,
     /// 16 bytes of the name that the process had (`/proc/self/comm`).
     Name = 32,
@@ -47,33 +46,33 @@ pub enum Identity {
 pub enum Field {
     /// Calls.
     Count = 0,
-    /// Those that did not return `CKR_OK`.
+    /// Number of calls that did not return `CKR_OK`.
     Failed = 8,
     /// All their times together, in nanoseconds.
     Total = 16,
-    /// When the first was made: `CLOCK_MONOTONIC`, in nanoseconds.
+    /// Begin of the first call: `CLOCK_MONOTONIC`, in nanoseconds.
     FirstBegin = 24,
-    /// What the first took, in nanoseconds.
+    /// Duration of the first call in nanoseconds.
     First = 32,
-    /// What the longest took, in nanoseconds.
+    /// Duration of the longest call in nanoseconds.
     Longest = 40,
-    /// Of the time, what was spent waiting for a twin that worked for others, in nanoseconds.
+    /// Time spent waiting for a twin that worked for others, in nanoseconds.
     Waited = 48,
     /// The last return code that was not `CKR_OK`.
     Code = 56,
 }
 
-/// Where a number stands in a slot, in bytes.
+/// Returns the position of a number in a slot, in bytes.
 pub fn field(traced: Traced, field: Field) -> usize {
     IDENTITY + traced.place() * RECORD + field as usize
 }
 
-/// Where the counter of a bucket stands in a slot, in bytes: 32 bits wide.
+/// Returns the position of the counter of a bucket in a slot, in bytes: 32 bits wide.
 pub fn counter(traced: Traced, bucket: usize) -> usize {
     IDENTITY + traced.place() * RECORD + FIELDS + 4 * bucket
 }
 
-/// Where a slot stands in the file, in bytes.
+/// Returns the position of a slot in the file, in bytes.
 pub const fn offset(slot: u64) -> u64 {
     HEADER as u64 + slot * SLOT as u64
 }
@@ -81,23 +80,23 @@ pub const fn offset(slot: u64) -> u64 {
 /// The calls of one kind, of one thread or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallTimes {
-    /// How many.
+    /// Number of calls.
     pub count: u64,
-    /// How many of them did not return `CKR_OK`.
+    /// Number of calls that did not return `CKR_OK`.
     pub failed: u64,
     /// All together.
     pub total: Duration,
-    /// When the first was made, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// Begin of the first call in nanoseconds of `CLOCK_MONOTONIC`.
     pub first_begin_ns: u64,
-    /// What the first took.
+    /// Duration of the first call.
     pub first: Duration,
-    /// What the longest took.
+    /// Duration of the longest call.
     pub longest: Duration,
-    /// What of it was spent waiting for a twin that worked for others.
+    /// Time spent waiting for a twin that worked for others.
     pub waited: Duration,
     /// The last return code that was not `CKR_OK`.
     pub code: Option<u64>,
-    /// How many in each bucket of the histogram.
+    /// Number of calls in each bucket of the histogram.
     buckets: BTreeMap<usize, u64>,
 }
 
@@ -125,8 +124,8 @@ impl CallTimes {
         })
     }
 
-    /// What came since an earlier reading of the same calls; none if nothing did. Of the first call and the longest one
-    /// nobody knows whether they did.
+    /// Returns the calls since an earlier reading of the same calls; none if nothing did. Of the first call and the
+    /// longest one nobody knows whether they did.
     pub fn since(&self, earlier: &Self) -> Option<CallsSince> {
         let count = self.count.saturating_sub(earlier.count);
         let buckets = self.buckets.iter().filter_map(|(bucket, count)| {
@@ -177,30 +176,30 @@ pub fn together(mut all: Calls, more: &Calls) -> Calls {
 /// The calls of one kind between two readings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallsSince {
-    /// How many.
+    /// Number of calls.
     pub count: u64,
-    /// How many of them did not return `CKR_OK`.
+    /// Number of calls that did not return `CKR_OK`.
     pub failed: u64,
     /// All together.
     pub total: Duration,
-    /// What of it was spent waiting for a twin that worked for others.
+    /// Time spent waiting for a twin that worked for others.
     pub waited: Duration,
-    /// How many took how long, rising, each within 1.6 %.
+    /// Durations with the number of calls, rising, each within 1.6 %.
     pub durations: Vec<(Duration, u64)>,
 }
 
-/// What one thread did.
+/// Calls of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TracedThread {
     /// Its process.
     pub process: u32,
-    /// That one's parent.
+    /// Parent of that process.
     pub parent: u32,
     /// The thread.
     pub thread: u32,
-    /// When it made its first call, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// Begin of its first call in nanoseconds of `CLOCK_MONOTONIC`.
     pub begin_ns: u64,
-    /// What the process was called.
+    /// Name of the process.
     pub name: String,
     /// Its calls.
     pub calls: Calls,
@@ -220,7 +219,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What every thread did until now. A file that is not there is a program that called nothing.
+/// Reads the calls of every thread until now. A file that is not there is a program that called nothing.
 pub fn read(path: &Path) -> Result<Vec<TracedThread>, FileError> {
     let failed = unread(path);
     let file = match File::open(path) {
@@ -248,7 +247,6 @@ pub fn read(path: &Path) -> Result<Vec<TracedThread>, FileError> {
     Ok(threads)
 }
 
-/// One slot; nothing when it was given out and never used.
 fn thread(file: &File, at: u64) -> io::Result<Option<TracedThread>> {
     let mut head = [0; IDENTITY];
     file.read_exact_at(&mut head, at)?;
@@ -311,7 +309,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 const PRECISION: u32 = 5;
 /// Values of 2⁴¹ ns, 37 minutes, and more share the last bucket.
 const OCTAVES: u32 = 41;
-/// How many buckets there are.
+/// Number of buckets of a histogram.
 pub const BUCKETS: usize = ((OCTAVES - PRECISION + 1) << PRECISION) as usize;
 
 /// The bucket of a duration in nanoseconds.

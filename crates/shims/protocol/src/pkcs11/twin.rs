@@ -1,4 +1,4 @@
-//! How a twin is recognised, and who has its token to itself.
+//! Recognition of a twin, and the process that has its token to itself.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use super::Call;
 
 // Who has the token: two numbers in the file of the device, for those who wait for it.
 
-/// Where the number of [`Holder::encode`] stands, in bytes; it is zero while nobody has the token.
+/// Position of the number of [`Holder::encode`], in bytes; the number is zero while nobody has the token.
 pub const HOLDER: usize = 48;
-/// Where the time stands since when, in bytes: `CLOCK_MONOTONIC`, in nanoseconds.
+/// Position of the time since when, in bytes: `CLOCK_MONOTONIC`, in nanoseconds.
 pub const SINCE: usize = 56;
 /// Whoever has it for longer is told of: a login takes milliseconds.
 pub const SAID_AFTER: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ impl Holder {
         (process as u64) << CALL | (call as u64 + 1)
     }
 
-    /// From the two numbers; none if nobody has the token.
+    /// Decodes the two numbers; none if nobody has the token.
     pub fn decode(number: u64, since: u64) -> Option<Self> {
         let call = (number & ((1 << CALL) - 1)).checked_sub(1)?;
         Some(Self {
@@ -70,7 +70,7 @@ pub const DESCRIPTION: usize = 32;
 
 const TWIN: &str = "keymark's twin:";
 
-/// What the module of a twin says of itself: the device, as far as there is room for its name.
+/// Returns the description that a twin's module gives of itself: the device, as far as there is room for its name.
 pub fn description(device: &str) -> [u8; DESCRIPTION] {
     let mut description = [b' '; DESCRIPTION];
     let mut length = 0;

@@ -26,10 +26,10 @@ const SECOND_OPINIONS: usize = 3;
 pub(super) struct SignedMessages {
     home: Arc<KeyHome>,
     fingerprint: String,
-    /// None if only gpg can check its signatures.
+    /// Signer; none if only gpg can check its signatures.
     signer: Option<Signer>,
     texts: Vec<Vec<u8>>,
-    /// Whether gpg was asked for its opinion.
+    /// True once gpg was asked.
     asked: AtomicBool,
 }
 
@@ -55,7 +55,7 @@ impl SignedMessages {
             .unwrap_or_else(|error| vec![Err(error); results.len()])
     }
 
-    /// What gpg does not accept is not right, whatever was found here.
+    /// Lets gpg check the last results: its refusal counts.
     fn compare(&self, results: &[Verifiable<'_>], verdicts: &mut [Result<(), String>]) {
         let first = results.len().saturating_sub(SECOND_OPINIONS);
         let opinions = self.of_gpg(&results[first..]);
@@ -89,7 +89,8 @@ impl Verifier for SignedMessages {
     }
 }
 
-/// What gpg itself says of signed messages, in one process for all of them; it looks at who signed, not at the text.
+/// Returns gpg's own verdicts on signed messages, in one process for all of them; it looks at the signer, not at the
+/// text.
 fn verdicts(
     home: &Home,
     signer: &str,

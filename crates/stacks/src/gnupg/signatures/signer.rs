@@ -17,13 +17,13 @@ use pgp::types::{KeyId, Mpi, PublicParams, SignatureBytes, VerifyingKey};
 /// The key that signs.
 #[derive(Debug)]
 pub struct Signer {
-    /// As gpg writes it.
+    /// Fingerprint as gpg writes it.
     fingerprint: String,
     id: KeyId,
     arithmetic: Arithmetic,
 }
 
-/// Who calculates.
+/// Calculator of a verification.
 #[derive(Debug)]
 enum Arithmetic {
     /// rPGP, of Ed25519: in less than half of OpenSSL's time.
@@ -32,10 +32,10 @@ enum Arithmetic {
     OpenSsl(Form, PublicKey),
 }
 
-/// How the signatures of a key lie in a packet (RFC 9580 §5.2.3).
+/// Form of a key's signatures in a packet (RFC 9580 §5.2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// One number, as long as the modulus; its octets.
+    /// Number of octets of a number as long as the modulus.
     Number(usize),
     /// Two numbers, which OpenSSL wants in DER.
     Pair,
@@ -79,7 +79,7 @@ impl Signer {
         })
     }
 
-    /// Whether a message holds the text and this key's signature of it.
+    /// Checks that a message holds the text and this key's signature of it.
     pub fn check(&self, text: &[u8], message: &[u8]) -> Result<(), String> {
         let message = SignedMessage::read(text, message)?;
         self.check_issuer(&message)?;
@@ -90,7 +90,7 @@ impl Signer {
         }
     }
 
-    /// Whether a signature, in armor or not, is this key's, of the text that it stands beside.
+    /// Checks a detached signature, in armor or not, of the text by this key.
     ///
     /// # Errors
     /// What is not as expected.
@@ -100,7 +100,7 @@ impl Signer {
         self.check_beside(text, &read.signature)
     }
 
-    /// The same of a signature that is read; of a text, its lines end with CR and LF.
+    /// Checks a parsed detached signature; the lines of a text end with CR and LF.
     pub(crate) fn check_beside(&self, text: &[u8], read: &Signature) -> Result<(), Expectation> {
         let signed = SignedMessage::beside(text, read);
         let signed = signed.map_err(|_| Expectation::Signature)?;
@@ -253,7 +253,7 @@ fn bits(number: &Mpi) -> u32 {
     octets.len() as u32 * 8 - zeros
 }
 
-/// What the signature in a message says, and the digest that it has to be of.
+/// Signature in a message and the digest that it signs.
 struct SignedMessage {
     signature: Signature,
     hash: HashAlgorithm,

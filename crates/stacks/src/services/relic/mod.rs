@@ -19,9 +19,9 @@ use openssl::sha::sha256;
 use openssl::x509::X509;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
-use super::running::Running;
+use super::running::RunningService;
 use super::signers::{Certified, failed};
-use super::{Found, Means, RELIC, ServiceKind};
+use super::{InstalledService, RELIC, ServiceKind, StartContext};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -44,7 +44,7 @@ const PATH: &str = "/sign?key=keymark&filename=program.exe&sigtype=pe-coff";
 
 #[derive(Template)]
 #[template(path = "relic.yml", escape = "none")]
-struct Configuration<'c> {
+struct RelicConfig<'c> {
     port: u16,
     /// SHA-256 of its public key.
     client: &'c str,
@@ -52,44 +52,46 @@ struct Configuration<'c> {
     access: &'c KeyAccess,
 }
 
-/// How relic gets at a key.
+/// Access of relic to a key.
 enum KeyAccess {
-    /// In PEM.
+    /// A key in PEM.
     File(Vec<u8>),
     Token(Box<ProgramKey>),
-    /// By the scdaemon that listens there.
+    /// A card, by the socket of its scdaemon.
     Card(PathBuf, Pin),
 }
 
 impl KeyAccess {
-    fn of(case: &Case, means: &Means<'_>, access: Access) -> Result<Self, Error> {
-        if let Some(file) = &access.file {
-            let pem = private_key(file)?.private_key_to_pem_pkcs8();
-            return Ok(Self::File(pem.map_err(failed)?));
+    fn of(case: &Case, means: &StartContext<'_>, access: Access) -> Result<Self, Error> {
+        match access {
+            Access::KeyFile(file) => {
+                let pem = private_key(&file)?.private_key_to_pem_pkcs8();
+                Ok(Self::File(pem.map_err(failed)?))
+            }
+            Access::Card(card, _) => {
+                let home = means.homes()?;
+                let home = home.home_of(case, means.keys.store().as_ref())?;
+                Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?))
+            }
+            Access::Module(module) => {
+                let key = module.program_key(Certificate::NotNeeded)?;
+                Ok(Self::Token(Box::new(key)))
+            }
+            Access::Locator(_) => Err(unsupported("relic", case.capability())),
         }
-        if let Some((card, _)) = &access.card {
-            let home = means.homes()?;
-            let home = home.home_of(case, means.keys.store().as_ref())?;
-            return Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?));
-        }
-        let module = access
-            .module
-            .ok_or_else(|| unsupported("relic", case.capability()))?;
-        let key = module.program_key(Certificate::NotNeeded)?;
-        Ok(Self::Token(Box::new(key)))
     }
 }
 
 /// The key's certificates, and the check of what it signs.
-struct Certificates {
+struct RelicCertificates {
     exchange: Arc<dyn Exchange>,
     chain: Vec<u8>,
     /// Any client's certificate will do.
     authority: X509,
 }
 
-impl Certificates {
-    fn of(case: &Case, means: &Means<'_>, key: &KeyRef) -> Result<Self, Error> {
+impl RelicCertificates {
+    fn of(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Self, Error> {
         let public = means.keys.store().public_key(key)?.spki_der();
         let public = public.and_then(|der| PKey::public_key_from_der(&der));
         let public = public.map_err(failed)?;
@@ -126,7 +128,11 @@ impl Certificates {
     }
 }
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(
+    found: &InstalledService,
+    case: &Case,
+    means: &StartContext<'_>,
+) -> Result<RunningService, Error> {
     let capability = case.capability();
     if !is_known_to_programs(case.algorithm.family()) {
         return Err(unsupported("relic", capability));
@@ -134,7 +140,7 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let key = means.keys.store().key(capability)?;
     let access = means.keys.store().access(&key)?;
     let rsa = matches!(case.algorithm.family(), Family::Rsa(_));
-    if access.card.is_some() && !rsa {
+    if matches!(access, Access::Card(..)) && !rsa {
         return Err(Error::call(
             "starting relic",
             "on cards it signs with RSA keys alone",
@@ -142,13 +148,13 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
         ));
     }
     let access = KeyAccess::of(case, means, access)?;
-    let certificates = Certificates::of(case, means, &key)?;
+    let certificates = RelicCertificates::of(case, means, &key)?;
     let client = certificates.client()?;
     let service = certificates.service()?;
-    let mut running = Running::start("relic", service, |directory, port| {
+    let mut running = RunningService::start("relic", service, |directory, port| {
         let place = directory.private.path();
         write_private(&place.join("chain.pem"), &certificates.chain)?;
-        let configuration = Configuration {
+        let configuration = RelicConfig {
             port,
             client: &client,
             directory: place.display(),

@@ -12,12 +12,12 @@ use crate::services::signers::Signers;
 /// The headers of the smallest program that there is: those of DOS and COFF, and an optional one (PE32) with 16 data
 /// directories, behind which it ends.
 const HEADERS: &[u8] = include_bytes!("../../../templates/smallest.exe");
-/// In them the checksum, and the directory's entry of the signature: no part of what is signed.
+/// Checksum and directory entry of the signature, which are not signed.
 const UNSIGNED: [std::ops::Range<usize>; 2] = [152..156, 216..224];
-/// Before the signature in the certificate's table: its head.
+/// Length of the head before the signature in the certificate's table.
 const BEFORE_SIGNATURE: usize = 8;
 
-/// Before the patches: version and their number, 32 bits each.
+/// Length of the head before the patches: version and number of patches, 32 bits each.
 const HEAD: usize = 8;
 /// Offset, old and new length of one.
 const ENTRY: usize = 16;
@@ -25,7 +25,7 @@ const ENTRY: usize = 16;
 /// Programs by one key.
 pub(super) struct Programs(pub(super) Signers);
 
-/// With the number behind its headers: nobody else has it.
+/// Program with the number behind its headers, so that it is unique.
 fn program(number: u64) -> Vec<u8> {
     [HEADERS, &number.to_be_bytes()].concat()
 }
@@ -80,9 +80,9 @@ impl Exchange for Programs {
     }
 }
 
-/// From a ContentInfo to the SpcIndirectDataContent that its SignedData is about (PKCS #7 §9.1).
+/// Path from a ContentInfo to the SpcIndirectDataContent of its SignedData (PKCS #7 §9.1).
 const CONTENT: [usize; 5] = [1, 0, 2, 1, 0];
-/// From there to the digest of the program.
+/// Path from there to the digest of the program.
 const IMPRINT: [usize; 2] = [1, 1];
 
 /// The part of that place.

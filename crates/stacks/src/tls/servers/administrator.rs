@@ -9,32 +9,32 @@ use keymark_bench::{Algorithm, Curve, Error, Family};
 use keymark_stores::pkcs11::ProgramKey;
 
 use crate::installed::BroughtBy;
-use crate::openssl::{Configuration, TokenWay};
+use crate::openssl::{OpensslConfig, TokenWay};
 use crate::templates::{Comments, written};
 use crate::tls::servers::certificate;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::Certificates;
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Handshakes, is_weak};
 use crate::tls::servers::text::{Pair, Tls, comment, plain};
 use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
 
-/// Where the administrator's key is.
+/// Place of the administrator's key.
 #[allow(missing_debug_implementations, reason = "a token's key may hold a PIN")]
 #[derive(Clone, Copy)]
-pub enum Source<'k> {
-    /// In a file, made for that algorithm.
+pub enum KeySource<'k> {
+    /// A file, made for that algorithm.
     File(Algorithm),
-    /// On a token, reached that way. No PIN is needed for the text, and none is in it.
+    /// A token, reached that way. The text needs no PIN and contains none.
     Token(&'k ProgramKey, TokenWay),
 }
 
 /// A step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
-    /// What it is for.
+pub struct GuideSection {
+    /// Its purpose.
     pub title: String,
-    /// Where its text goes: in a shell, to a file, or into part of one, in words.
+    /// Place of its text, in words: a shell, a file, or a part of one.
     pub place: String,
     /// The text; comments begin with `#`.
     pub text: String,
@@ -43,10 +43,10 @@ pub struct Section {
 /// All steps, from the packages to the server. `Display` writes them one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
-    /// What it makes.
+    /// Its result.
     pub title: String,
     /// The steps.
-    pub sections: Vec<Section>,
+    pub sections: Vec<GuideSection>,
 }
 
 impl fmt::Display for Guide {
@@ -61,8 +61,8 @@ impl fmt::Display for Guide {
 }
 
 impl Guide {
-    /// From a text in which each section begins with a line of its place, behind a mark, and one of its title; the title of
-    /// all is before the first.
+    /// Reads a text in which each section begins with a line of its place, behind a mark, and one of its title; the
+    /// title of all is before the first.
     fn read(text: &str) -> Self {
         let mut parts = text.split("\n--- ");
         let title = parts.next().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Guide {
             let (place, rest) = part.split_once('\n')?;
             // One with nothing but a title has nothing to do.
             let (title, text) = rest.split_once('\n')?;
-            Some(Section {
+            Some(GuideSection {
                 title: title.to_owned(),
                 place: place.to_owned(),
                 text: format!("{}\n", text.trim_end()),
@@ -86,11 +86,11 @@ impl Guide {
 #[derive(Template)]
 #[template(path = "guide.txt", escape = "none")]
 struct Steps<'g> {
-    server: &'g Installed,
+    server: &'g InstalledServer,
     library: &'g str,
     /// The keys, in a sentence.
     subject: &'g str,
-    /// Of those on a token.
+    /// Way to keys on a token.
     way: Option<TokenWay>,
     engine: bool,
     has_files: bool,
@@ -98,26 +98,26 @@ struct Steps<'g> {
     directory: &'g str,
     /// OpenSSL's configuration, where a key is on a token.
     openssl: Option<String>,
-    keys: &'g [Key],
+    keys: &'g [GuideKey],
     variables: &'g [(String, String)],
-    /// Those of the kind of server.
+    /// Steps of the kind of server.
     steps: String,
 }
 
-struct Key {
-    /// What tells a second key's files from the first one's.
+struct GuideKey {
+    /// Suffix of a second key's files.
     which: &'static str,
-    origin: Origin,
+    origin: KeyOrigin,
 }
 
-enum Origin {
-    /// What `openssl genpkey` is told.
+enum KeyOrigin {
+    /// Options of `openssl genpkey`.
     File(String),
     /// The key's URI, and the file that stands for it by the provider.
     Token(String, String),
 }
 
-/// What cannot stand in a configuration, in words.
+/// Name of the directory in messages.
 const DIRECTORY: &str = "the directory of the server's files";
 
 /// The steps for a server of that name (`www.example.org`), with its files in `directory`. Two keys are an RSA and an ECDSA
@@ -127,8 +127,8 @@ const DIRECTORY: &str = "the directory of the server's files";
 /// When the server is none for TLS, the engine or provider is missing, two keys cannot be had together, or a name cannot stand in
 /// a configuration.
 pub fn guide(
-    installed: &Installed,
-    (source, second): (Source<'_>, Option<Source<'_>>),
+    installed: &InstalledServer,
+    (source, second): (KeySource<'_>, Option<KeySource<'_>>),
     host: &str,
     directory: &Path,
 ) -> Result<Guide, ServerError> {
@@ -138,9 +138,9 @@ pub fn guide(
         return Err(Error::call("naming the server", reason, "").into());
     }
     if let Some(second) = second {
-        check_two(installed, source, second)?;
+        check_two(source, second)?;
     }
-    let sources: Vec<Source<'_>> = [source].into_iter().chain(second).collect();
+    let sources: Vec<KeySource<'_>> = [source].into_iter().chain(second).collect();
     let on_token = token_of(&sources);
     let (mut openssl, mut variables) = (None, Vec::new());
     if let Some((key, way)) = on_token {
@@ -160,7 +160,7 @@ pub fn guide(
         dh: None,
         variables,
     };
-    let in_file = |source: &Source<'_>| matches!(source, Source::File(_));
+    let in_file = |source: &KeySource<'_>| matches!(source, KeySource::File(_));
     let steps = Steps {
         server: installed,
         library: match installed.library.name {
@@ -186,16 +186,16 @@ pub fn guide(
 
 /// A key, and what the server is told of it.
 fn key(
-    source: &Source<'_>,
+    source: &KeySource<'_>,
     which: &'static str,
     directory: &str,
-) -> Result<(Key, Pair), ServerError> {
+) -> Result<(GuideKey, Pair), ServerError> {
     let (key, way, origin) = match source {
-        Source::File(algorithm) => {
+        KeySource::File(algorithm) => {
             let key = format!("{directory}/key{which}.pem");
-            (key, None, Origin::File(genpkey(*algorithm)?))
+            (key, None, KeyOrigin::File(genpkey(*algorithm)?))
         }
-        Source::Token(key, way) => {
+        KeySource::Token(key, way) => {
             let pin_file = format!("{directory}/pin");
             let uri = token::uri(key, *way, Some(Path::new(&pin_file)));
             let named = match way {
@@ -203,7 +203,7 @@ fn key(
                 TokenWay::Provider => format!("{directory}/key-uri{which}.pem"),
             };
             let file = uri_pem(&uri)?;
-            (named, Some(*way), Origin::Token(uri, file))
+            (named, Some(*way), KeyOrigin::Token(uri, file))
         }
     };
     let certificate = format!("{directory}/certificate{which}.pem");
@@ -212,37 +212,34 @@ fn key(
         key,
         way,
     };
-    Ok((Key { which, origin }, pair))
+    Ok((GuideKey { which, origin }, pair))
 }
 
 /// The first key on a token. All of them share module, way and PIN.
-fn token_of<'k>(sources: &[Source<'k>]) -> Option<(&'k ProgramKey, TokenWay)> {
+fn token_of<'k>(sources: &[KeySource<'k>]) -> Option<(&'k ProgramKey, TokenWay)> {
     sources.iter().find_map(|source| match source {
-        Source::File(_) => None,
-        Source::Token(key, way) => Some((*key, *way)),
+        KeySource::File(_) => None,
+        KeySource::Token(key, way) => Some((*key, *way)),
     })
 }
 
-/// Whether a host can have both, as far as is known without asking a token.
-fn check_two(
-    installed: &Installed,
-    first: Source<'_>,
-    second: Source<'_>,
-) -> Result<(), Impossible> {
-    (installed.kind.check_two)(&installed.version)?;
+/// Checks whether a host can have both keys, without asking a token.
+fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Impossible> {
     match (first, second) {
-        (Source::File(one), Source::File(other)) => Certificates::check_two(one, other),
-        (Source::Token(one, way), Source::Token(other, other_way)) => {
+        (KeySource::File(one), KeySource::File(other)) => Certificates::check_two(one, other),
+        (KeySource::Token(one, way), KeySource::Token(other, other_way)) => {
             let beside = one.module() == other.module() && one.uri.token == other.uri.token;
             (way == other_way && beside)
                 .then_some(())
                 .ok_or(Impossible::TwoModules)
         }
-        (Source::File(_), Source::Token(..)) | (Source::Token(..), Source::File(_)) => Ok(()),
+        (KeySource::File(_), KeySource::Token(..)) | (KeySource::Token(..), KeySource::File(_)) => {
+            Ok(())
+        }
     }
 }
 
-/// What `openssl genpkey` is told to make it.
+/// Options of `openssl genpkey` for the algorithm.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "distributions' OpenSSL makes no others for servers"
@@ -265,7 +262,7 @@ fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
     Ok(format!("-algorithm {kind}"))
 }
 
-/// What all keys on the token need.
+/// Configuration of OpenSSL for all keys on the token.
 fn openssl_configuration(
     key: &ProgramKey,
     way: TokenWay,
@@ -273,7 +270,7 @@ fn openssl_configuration(
     directory: &Path,
 ) -> Result<String, ServerError> {
     let pin_file = directory.join("pin");
-    let configuration = Configuration {
+    let configuration = OpensslConfig {
         way,
         loadable: plain(LOADABLE, loadable)?,
         module: plain(MODULE, key.module())?,
@@ -283,7 +280,7 @@ fn openssl_configuration(
     Ok(written(&configuration, Comments::Written)?)
 }
 
-/// What modules and OpenSSL read, which has to stand in a line of shell.
+/// Environment of modules and OpenSSL, for a line of shell.
 fn assignments(key: &ProgramKey, directory: &Path) -> Result<Vec<(String, String)>, ServerError> {
     let configuration = directory.join("openssl.cnf");
     let configuration = plain(DIRECTORY, &configuration)?;

@@ -10,10 +10,10 @@ use crate::installed::Program;
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::ServerError;
-use crate::tls::servers::kind::{Library, ServerKind};
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::kind::{CryptoLibrary, ServerKind};
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl;
-use crate::tls::servers::text::{Frame, Tls, quotable};
+use crate::tls::servers::text::{ServerFrame, Tls, quotable};
 
 /// Apache's modules that every configuration needs, where they are not in the program: `mod_so` is always there.
 const MODULES: [&str; 4] = ["unixd", "log_config", "authz_core", "ssl"];
@@ -48,28 +48,30 @@ const fn with_mpm(stack: StackName, mpm: &'static str) -> ServerKind {
         program: PROGRAM,
         library,
         check: openssl::check,
-        check_two: |_| Ok(()),
         configuration,
         command,
         mpm: Some(mpm),
         faults: &[
-            ("could not bind to address", Fault::PortTaken),
-            ("AH02565", Fault::KeyMismatch),
-            ("AH01898", Fault::NoCipher),
-            ("Unable to configure permitted SSL ciphers", Fault::NoCipher),
-            ("SSL_CONF_cmd(\"Groups\"", Fault::NoGroup),
-            ("SSLOpenSSLConfCmd Groups", Fault::NoGroup),
+            ("could not bind to address", ServerFault::PortTaken),
+            ("AH02565", ServerFault::KeyMismatch),
+            ("AH01898", ServerFault::NoCipher),
+            (
+                "Unable to configure permitted SSL ciphers",
+                ServerFault::NoCipher,
+            ),
+            ("SSL_CONF_cmd(\"Groups\"", ServerFault::NoGroup),
+            ("SSLOpenSSLConfCmd Groups", ServerFault::NoGroup),
         ],
     }
 }
 
 #[derive(Template)]
 #[template(path = "apache.conf", escape = "none")]
-struct Configuration<'c> {
+struct ApacheConfig<'c> {
     tls: &'c Tls<'c>,
-    frame: Option<&'c Frame<'c>>,
+    frame: Option<&'c ServerFrame<'c>>,
     mpm: &'c str,
-    /// With their files.
+    /// Modules with their files.
     modules: Vec<(String, String)>,
 }
 
@@ -92,7 +94,7 @@ fn directory() -> Option<&'static Path> {
     directories.find(|directory| directory.join("mod_ssl.so").is_file())
 }
 
-fn library(kind: &ServerKind, program: &Path) -> Result<Library, Error> {
+fn library(kind: &ServerKind, program: &Path) -> Result<CryptoLibrary, Error> {
     let directory = directory().ok_or_else(|| {
         PROGRAM.missing(format!(
             "{} is installed, but mod_ssl.so is not",
@@ -104,22 +106,22 @@ fn library(kind: &ServerKind, program: &Path) -> Result<Library, Error> {
     if !mpm.is_file() {
         return Err(PROGRAM.missing(format!("there is no {}", mpm.display())));
     }
-    openssl::linked(&directory.join("mod_ssl.so")).map(Library::of_openssl)
+    openssl::linked(&directory.join("mod_ssl.so")).map(CryptoLibrary::of_openssl)
 }
 
 fn configuration(
     kind: &ServerKind,
     tls: &Tls<'_>,
-    frame: Option<&Frame<'_>>,
+    frame: Option<&ServerFrame<'_>>,
 ) -> Result<String, ServerError> {
     let mpm = kind.mpm.unwrap_or_default();
-    let configuration = Configuration {
+    let configuration = ApacheConfig {
         tls,
         frame,
         mpm,
         modules: modules(mpm)?,
     };
-    Ok(written(&configuration, Frame::comments(frame))?)
+    Ok(written(&configuration, ServerFrame::comments(frame))?)
 }
 
 fn command(command: &mut Command, directory: &ServerDirectory) {

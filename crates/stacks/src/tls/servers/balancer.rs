@@ -16,7 +16,7 @@ use crate::templates::{Comments, written};
 use crate::tls::handshake::Balance;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::ServerError;
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::running::{Served, on_port};
 use crate::tls::servers::worker_user::WorkerUser;
 
@@ -28,11 +28,11 @@ const HAPROXY: Program = Program {
     ..Program::of_package("haproxy", &["haproxy"], "haproxy")
 };
 /// Its words for what goes wrong.
-const FAULTS: &[(&str, Fault)] = &[("cannot bind socket", Fault::PortTaken)];
+const FAULTS: &[(&str, ServerFault)] = &[("cannot bind socket", ServerFault::PortTaken)];
 
 #[derive(Template)]
 #[template(path = "haproxy.cfg", escape = "none")]
-struct Configuration<'c> {
+struct HaproxyConfig<'c> {
     worker: Option<&'c WorkerUser>,
     port: u16,
     connections: u16,
@@ -86,7 +86,7 @@ impl Balancer {
         }
         let process = on_port(port, |port| {
             let directory = ServerDirectory::empty()?;
-            let configuration = Configuration {
+            let configuration = HaproxyConfig {
                 worker: directory.worker.as_ref(),
                 port,
                 connections: connections.get(),

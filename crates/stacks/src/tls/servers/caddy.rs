@@ -6,17 +6,16 @@ use std::process::Command;
 
 use askama::Template;
 use keymark_bench::{Curve, Error, Family, StackName};
-use keymark_load::{CipherSuite, KeyExchange, TlsVersion};
+use keymark_load::KeyExchange;
 
 use crate::installed::{BroughtBy, Program, Version};
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::{Installed, Library, ServerKind};
-use crate::tls::servers::log::Fault;
-use crate::tls::servers::openssl::resolved;
+use crate::tls::servers::kind::{CryptoLibrary, InstalledServer, ServerKind};
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::spec::ServerSpec;
-use crate::tls::servers::text::{Frame, Tls};
+use crate::tls::servers::text::{ServerFrame, Tls};
 
 const PROGRAM: Program = Program {
     name: "Caddy",
@@ -47,39 +46,41 @@ pub(crate) const KIND: ServerKind = ServerKind {
     program: PROGRAM,
     library,
     check,
-    check_two: |_| Ok(()),
     configuration,
     command,
     mpm: None,
     faults: &[
-        ("address already in use", Fault::PortTaken),
-        ("private key does not match public key", Fault::KeyMismatch),
+        ("address already in use", ServerFault::PortTaken),
+        (
+            "private key does not match public key",
+            ServerFault::KeyMismatch,
+        ),
     ],
 };
 
 #[derive(Template)]
 #[template(path = "caddy.json", escape = "none")]
-struct Configuration<'c> {
+struct CaddyConfig<'c> {
     tls: &'c Tls<'c>,
-    frame: Option<&'c Frame<'c>>,
+    frame: Option<&'c ServerFrame<'c>>,
     oldest: &'c str,
     newest: &'c str,
     suites: Vec<&'static str>,
     curves: Vec<&'static str>,
 }
 
-fn library(_: &ServerKind, program: &Path) -> Result<Library, Error> {
+fn library(_: &ServerKind, program: &Path) -> Result<CryptoLibrary, Error> {
     let said = PROGRAM.said(program, &[BUILD])?;
     let version = Version::behind("go\tgo", &said);
     let untold = || PROGRAM.missing("it does not say which Go has built it".to_owned());
-    Ok(Library {
+    Ok(CryptoLibrary {
         name: "go",
         version: version.ok_or_else(untold)?,
         openssl: None,
     })
 }
 
-fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     let lacks = |what: String| Impossible::Lacks(server.name(), what);
     for identity in spec.certificates.iter() {
         let algorithm = identity.algorithm;
@@ -107,21 +108,17 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
             return Err(lacks(format!("the key exchange {exchange}")).into());
         }
     }
-    if spec.handshakes.has(TlsVersion::V1_2) && suites(spec.handshakes.ciphers).is_empty() {
-        let ciphers = spec.handshakes.ciphers;
-        return Err(lacks(format!("a cipher of TLS 1.2 that '{ciphers}' stands for")).into());
-    }
     Ok(())
 }
 
 fn configuration(
     _: &ServerKind,
     tls: &Tls<'_>,
-    frame: Option<&Frame<'_>>,
+    frame: Option<&ServerFrame<'_>>,
 ) -> Result<String, ServerError> {
     let asked = tls.handshakes;
     let [oldest, newest] = [asked.versions.first(), asked.versions.last()];
-    let configuration = Configuration {
+    let configuration = CaddyConfig {
         tls,
         frame,
         oldest: oldest.map_or("", |version| version.word()),
@@ -129,7 +126,7 @@ fn configuration(
         suites: suites(asked.ciphers),
         curves: asked.groups.iter().copied().filter_map(curve).collect(),
     };
-    Ok(written(&configuration, Frame::comments(frame))?)
+    Ok(written(&configuration, ServerFrame::comments(frame))?)
 }
 
 fn command(command: &mut Command, directory: &ServerDirectory) {
@@ -142,7 +139,7 @@ fn command(command: &mut Command, directory: &ServerDirectory) {
         .arg(&directory.configuration);
 }
 
-/// As Caddy calls it.
+/// Caddy's name of a curve.
 fn curve(exchange: KeyExchange) -> Option<&'static str> {
     const CURVES: [(KeyExchange, &str); 5] = [
         (KeyExchange::X25519, "x25519"),
@@ -155,9 +152,10 @@ fn curve(exchange: KeyExchange) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-/// Those of a cipher string that Caddy has, by their names in the registry.
+/// Suites that Caddy has for a cipher string with AES in GCM, by their names in the registry.
 fn suites(ciphers: &str) -> Vec<&'static str> {
-    let all = resolved(ciphers).unwrap_or_default();
-    let names = all.into_iter().map(|CipherSuite(name)| name);
-    names.filter(|name| SUITES.contains(name)).collect()
+    let with_chacha = ciphers.contains("CHACHA20");
+    let mut suites = SUITES.to_vec();
+    suites.retain(|name| with_chacha || !name.contains("CHACHA20"));
+    suites
 }

@@ -17,14 +17,14 @@ use crate::tls::servers::error::{Impossible, ServerError};
 
 const SIGNING: &str = "X509_sign";
 
-/// What a certificate is for.
+/// Purpose of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A TLS server.
     Server,
     /// A timestamping authority (RFC 3161 §2.3).
     Timestamping,
-    /// Who signs programs.
+    /// A signer of programs.
     CodeSigning,
 }
 
@@ -39,7 +39,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// One that signs as certificates for such keys are signed: a client that knows RSA alone can check an RSA
+    /// Creates an authority that signs as is usual for such keys: a client that supports RSA only can check an RSA
     /// certificate's signature.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Authority {
         })
     }
 
-    /// What a client has to trust.
+    /// Certificate that a client has to trust.
     pub const fn certificate(&self) -> &X509 {
         &self.certificate
     }
@@ -107,7 +107,7 @@ impl Authority {
     }
 }
 
-/// Whether a certificate for TLS can have such a key.
+/// Checks whether a certificate for TLS can have such a key.
 pub(crate) fn check(algorithm: Algorithm) -> Result<(), Impossible> {
     signer(algorithm).map(drop)
 }

@@ -12,15 +12,15 @@ use crate::openssl::TokenWay;
 use crate::programs::write_private;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::{Identity, PrivateKey};
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
-use crate::tls::servers::text::{Frame, Pair, Tls, quotable};
+use crate::tls::servers::text::{Pair, ServerFrame, Tls, quotable};
 use crate::tls::servers::token::{self, TokenTraces, Tracing};
 use crate::tls::servers::worker_user::WorkerUser;
 
 /// The file that is served.
 pub(crate) const DOCUMENT: &str = "document";
-/// What cannot stand in a configuration, in words.
+/// Name of the directory in messages.
 const TEMPORARY: &str = "the directory for temporary files";
 const PEM: &str = "PEM_write_bio";
 
@@ -31,11 +31,11 @@ pub(crate) struct ServerDirectory {
     pub(crate) configuration: PathBuf,
     pub(crate) log: PathBuf,
     pub(crate) capacity: Capacity,
-    /// Of the server's process.
+    /// Environment of the server's process.
     pub(crate) environment: Vec<(OsString, OsString)>,
-    /// What has the token's PIN: the process's standard input.
+    /// File with the token's PIN, the standard input of the process.
     pub(crate) pin: Option<File>,
-    /// Before the tokens of keys whose calls are counted.
+    /// Modules that count the calls to tokens.
     pub(crate) traces: TokenTraces,
     /// Removed last.
     pub(crate) private: PrivateDir,
@@ -63,7 +63,7 @@ impl ServerDirectory {
 
     /// Writes everything that the server needs, to listen at that port.
     pub(crate) fn make(
-        server: &Installed,
+        server: &InstalledServer,
         spec: &ServerSpec,
         port: u16,
     ) -> Result<Self, ServerError> {
@@ -71,7 +71,7 @@ impl ServerDirectory {
         made.capacity = spec.capacity;
         made.document(spec.body)?;
         let tls = made.tls(server, spec)?;
-        let frame = Frame {
+        let frame = ServerFrame {
             directory: made.path()?,
             worker: made.worker.as_ref(),
             port,
@@ -83,12 +83,11 @@ impl ServerDirectory {
         Ok(made)
     }
 
-    /// As it stands in configurations.
     fn path(&self) -> Result<&str, Impossible> {
         quotable(TEMPORARY, self.private.path())
     }
 
-    /// What is served, where the workers can read it.
+    /// Writes the served file, where the workers can read it.
     fn document(&self, size: u32) -> Result<(), Error> {
         let documents = self.private.subdirectory("documents")?;
         let document = documents.join(DOCUMENT);
@@ -104,7 +103,7 @@ impl ServerDirectory {
 
     fn tls<'s>(
         &mut self,
-        server: &Installed,
+        server: &InstalledServer,
         spec: &'s ServerSpec,
     ) -> Result<Tls<'s>, ServerError> {
         let dh = spec.handshakes.dh;
@@ -157,7 +156,7 @@ impl ServerDirectory {
 
     fn key(
         &mut self,
-        server: &Installed,
+        server: &InstalledServer,
         identity: &Identity,
         directory: &Path,
         openssl_conf: &mut Option<PathBuf>,

@@ -5,7 +5,7 @@ use keymark_load::{KeyExchange, TlsVersion};
 
 use crate::installed::Version;
 
-/// What was asked for cannot be, and nothing was started.
+/// Request that cannot be met; nothing was started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Impossible {
     /// libp11's engine and OpenSSL ≥ 3.0.
@@ -47,15 +47,10 @@ pub enum Impossible {
     /// A server with a library of its own has less than OpenSSL.
     #[error("{0} does not support {1}")]
     Lacks(&'static str, String),
-    /// It loads no module for tokens.
+    /// The server loads no module for tokens.
     #[error("{0} reads private keys from files only, not from tokens")]
     KeysInFilesAlone(&'static str),
-    /// nginx has had `ssl_certificate` twice since 1.11.0.
-    #[error(
-        "two certificates on one host are impossible with nginx {0}: they need 1.11.0 or later"
-    )]
-    TwoCertificates(Version),
-    /// One RSA, one ECDSA.
+    /// Two certificates are not an RSA and an ECDSA one.
     #[error("two certificates on one host must be an RSA and an ECDSA one, not {0} and {1}")]
     NotADualPair(Algorithm, Algorithm),
     /// The configuration of OpenSSL has one module, and the server is handed one PIN.
@@ -66,20 +61,17 @@ pub enum Impossible {
     /// The cipher string leaves nothing for a key of this kind.
     #[error("the cipher string '{ciphers}' has no cipher for a {algorithm} certificate")]
     NoCipher {
-        /// As it was given.
+        /// The cipher string.
         ciphers: String,
         /// The key's.
         algorithm: Algorithm,
     },
-    /// nginx does no DHE without parameters; Apache takes such as fit the certificate's key.
-    #[error("the cipher string '{0}' has DHE only, and nginx needs parameters for it")]
-    NoDhParameters(String),
-    /// What a configuration file cannot say.
+    /// A configuration file cannot contain the path.
     #[error("{what} cannot be in a configuration: {path:?} has characters with a meaning there")]
-    Unspeakable {
-        /// What it is.
+    PathNotRepresentable {
+        /// Name of the path.
         what: &'static str,
-        /// As it was given.
+        /// The path.
         path: String,
     },
 }
@@ -87,7 +79,7 @@ pub enum Impossible {
 /// Why there is no server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// It cannot be, here or anywhere.
+    /// The request cannot be met.
     #[error(transparent)]
     Impossible(#[from] Impossible),
     /// Something is missing or failed.

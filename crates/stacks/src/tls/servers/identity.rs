@@ -1,4 +1,4 @@
-//! Who a server is: its certificates, and where their private keys are.
+//! Identity of a server: its certificates, and the places of their private keys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use openssl::x509::X509;
 use crate::openssl::TokenWay;
 use crate::tls::servers::certificate::{self, Authority, Purpose, private_key};
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::token::{self, Tracing};
 
 #[derive(Clone)]
@@ -24,13 +24,13 @@ pub(crate) enum PrivateKey {
 #[derive(Clone, derive_more::Debug)]
 #[debug("Identity({algorithm}, {:?})", self.way())]
 pub struct Identity {
-    /// What the key is.
+    /// Algorithm of the key.
     pub algorithm: Algorithm,
     /// The server's certificate.
     pub certificate: X509,
-    /// What a client has to trust; none of one that keymark has not made.
+    /// Certificate that a client has to trust; none of one that keymark has not made.
     pub authority: Option<X509>,
-    /// Whether the server's calls for a key on a token are counted.
+    /// Counting of the server's calls for a key on a token.
     pub tracing: Tracing,
     pub(crate) key: PrivateKey,
 }
@@ -49,7 +49,6 @@ impl Identity {
         Self::certified(key.algorithm, &public, PrivateKey::File(private))
     }
 
-    /// With a new certificate of an authority of its own.
     fn certified(
         algorithm: Algorithm,
         public: &PKeyRef<Public>,
@@ -81,7 +80,7 @@ impl Identity {
     /// # Errors
     /// When the way cannot have such a key, or the token refuses.
     pub fn on_token(
-        server: &Installed,
+        server: &InstalledServer,
         algorithm: Algorithm,
         key: ProgramKey,
         way: TokenWay,
@@ -95,13 +94,13 @@ impl Identity {
         Self::certified(algorithm, &public, PrivateKey::Token(Arc::new(key), way))
     }
 
-    /// What a client has to trust, in PEM.
+    /// Certificate that a client has to trust, in PEM.
     pub fn authority_pem(&self) -> Option<String> {
         let pem = self.authority.as_ref()?.to_pem().ok()?;
         String::from_utf8(pem).ok()
     }
 
-    /// How the server gets at the private key; none where it is in a file.
+    /// Way of the server to the private key; none where it is in a file.
     pub fn way(&self) -> Option<TokenWay> {
         self.token().map(|(_, way)| way)
     }
@@ -114,12 +113,12 @@ impl Identity {
     }
 }
 
-/// One certificate, or two on one host: clients that know ECDSA get that one, older ones the RSA one.
+/// Certificates of a host: one, or an ECDSA one beside an RSA one for old clients.
 #[derive(Debug, Clone)]
 pub struct Certificates(Vec<Identity>);
 
 impl Certificates {
-    /// One.
+    /// Creates a set of one.
     pub fn one(identity: Identity) -> Self {
         Self(vec![identity])
     }
@@ -136,7 +135,7 @@ impl Certificates {
         Ok(Self(both))
     }
 
-    /// Whether two such keys are a pair.
+    /// Checks whether two such keys are a pair.
     pub(crate) fn check_two(one: Algorithm, other: Algorithm) -> Result<(), Impossible> {
         let is_rsa = |of: Algorithm| matches!(of.family(), Family::Rsa(_));
         let is_ecdsa = |of: Algorithm| {

@@ -1,4 +1,4 @@
-//! What a kind of TLS server has to say of itself: a file each, and a line in [`KINDS`].
+//! Kinds of TLS servers: a file each, and a line in [`KINDS`].
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,9 +9,9 @@ use crate::installed::{Program, SearchPath, Version};
 use crate::openssl::OpenSslBuild;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::log::Fault;
+use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::spec::ServerSpec;
-use crate::tls::servers::text::{Frame, Tls};
+use crate::tls::servers::text::{ServerFrame, Tls};
 use crate::tls::servers::{apache, caddy, nginx};
 
 /// The servers that can be measured.
@@ -26,25 +26,23 @@ pub const KINDS: [&ServerKind; 5] = [
 /// A kind of TLS server.
 #[derive(Debug)]
 pub struct ServerKind {
-    /// As it stands in tables and on the command line.
+    /// Its name in tables and on the command line.
     pub stack: StackName,
     /// Its program.
     pub program: Program,
-    /// What it does its cryptography with, if no part of it is missing.
-    pub(crate) library: fn(&Self, &Path) -> Result<Library, Error>,
-    /// Whether it can be what is wanted.
-    pub(crate) check: fn(&Installed, &ServerSpec) -> Result<(), ServerError>,
-    /// Whether that version has two certificates on one host.
-    pub(crate) check_two: fn(&Version) -> Result<(), Impossible>,
+    /// Finds its library of cryptography, if no part of it is missing.
+    pub(crate) library: fn(&Self, &Path) -> Result<CryptoLibrary, Error>,
+    /// Checks whether it supports the request.
+    pub(crate) check: fn(&InstalledServer, &ServerSpec) -> Result<(), ServerError>,
     /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
     pub(crate) configuration:
-        fn(&Self, &Tls<'_>, Option<&Frame<'_>>) -> Result<String, ServerError>,
-    /// What its program is started with, to stay in the foreground.
+        fn(&Self, &Tls<'_>, Option<&ServerFrame<'_>>) -> Result<String, ServerError>,
+    /// Adds the arguments with which its program stays in the foreground.
     pub(crate) command: fn(&mut Command, &ServerDirectory),
-    /// Of Apache, its way to serve many clients at once.
+    /// Multi-Processing Module of Apache.
     pub(crate) mpm: Option<&'static str>,
     /// Its own words for what goes wrong.
-    pub(crate) faults: &'static [(&'static str, Fault)],
+    pub(crate) faults: &'static [(&'static str, ServerFault)],
 }
 
 /// The kind with that name.
@@ -59,18 +57,18 @@ pub fn kind(name: &str) -> Result<&'static ServerKind, String> {
     })
 }
 
-/// What a server does its cryptography with.
+/// Library of cryptography of a server.
 #[derive(Debug, Clone)]
-pub struct Library {
+pub struct CryptoLibrary {
     /// Its name.
     pub name: &'static str,
     /// Its version.
     pub version: Version,
-    /// With what it has for keys on tokens, if it is OpenSSL.
+    /// Its build, if it is OpenSSL, with the ways to keys on tokens.
     pub openssl: Option<OpenSslBuild>,
 }
 
-impl Library {
+impl CryptoLibrary {
     pub(crate) fn of_openssl(openssl: OpenSslBuild) -> Self {
         Self {
             name: "openssl",
@@ -80,20 +78,20 @@ impl Library {
     }
 }
 
-/// One that is installed.
+/// Server that is installed.
 #[derive(Debug, Clone)]
-pub struct Installed {
-    /// What it is.
+pub struct InstalledServer {
+    /// Its kind.
     pub kind: &'static ServerKind,
     /// Its program.
     pub program: PathBuf,
     /// Its version.
     pub version: Version,
-    /// What it does its cryptography with.
-    pub library: Library,
+    /// Its library of cryptography.
+    pub library: CryptoLibrary,
 }
 
-impl Installed {
+impl InstalledServer {
     /// Looks for it.
     ///
     /// # Errors
@@ -108,12 +106,12 @@ impl Installed {
         })
     }
 
-    /// As people call it.
+    /// Its name for people.
     pub fn name(&self) -> &'static str {
         self.kind.program.name
     }
 
-    /// What it reaches tokens by.
+    /// OpenSSL by which it reaches tokens.
     ///
     /// # Errors
     /// When it has keys in files alone.
@@ -134,7 +132,9 @@ mod tests {
         let nowhere = tempfile::tempdir().unwrap();
         let search = SearchPath::of(Some(nowhere.path()));
         for kind in KINDS {
-            let error = Installed::find(kind, &search).unwrap_err().to_string();
+            let error = InstalledServer::find(kind, &search)
+                .unwrap_err()
+                .to_string();
             assert_says(&error, ["not in /", "install"]);
         }
         let unknown = super::kind("lighttpd").unwrap_err();

@@ -1,10 +1,10 @@
-//! What servers write when something goes wrong.
+//! Logs of servers.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// Of the end of a log.
+/// Lines of the end of a log.
 const LINES: usize = 6;
 /// Longest line that is shown.
 const LONGEST: usize = 300;
@@ -14,7 +14,7 @@ const END: u64 = 64 * 1024;
 
 /// A fault that servers tell by words of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ServerFault {
     PortTaken,
     KeyMismatch,
     NoCipher,
@@ -26,19 +26,18 @@ pub(crate) enum Fault {
 }
 
 /// Words of the operating system and of OpenSSL; each kind of server has some of its own.
-const WORDS: [(&str, Fault); 7] = [
-    ("Address already in use", Fault::PortTaken),
-    ("key values mismatch", Fault::KeyMismatch),
-    ("Login failed", Fault::Pin),
-    ("key too small", Fault::Weak),
-    ("dh key too small", Fault::Weak),
-    ("Permission denied", Fault::Permission),
-    ("Too many open files", Fault::Files),
+const WORDS: [(&str, ServerFault); 7] = [
+    ("Address already in use", ServerFault::PortTaken),
+    ("key values mismatch", ServerFault::KeyMismatch),
+    ("Login failed", ServerFault::Pin),
+    ("key too small", ServerFault::Weak),
+    ("dh key too small", ServerFault::Weak),
+    ("Permission denied", ServerFault::Permission),
+    ("Too many open files", ServerFault::Files),
 ];
 
-impl Fault {
-    /// What the log tells, if it tells one that is known, with the first line that says so, without its time. A server's
-    /// own words tell more.
+impl ServerFault {
+    /// Finds a known fault in a log, with its first line, without its time. A server's own words tell more.
     pub(crate) fn in_log(log: &str, own: &[(&str, Self)]) -> Option<(Self, String)> {
         let mut words = own.iter().chain(&WORDS);
         words.find_map(|(words, fault)| {
@@ -47,7 +46,7 @@ impl Fault {
         })
     }
 
-    /// What that is, and what to do.
+    /// Reason and advice.
     pub(crate) const fn told(self) -> (&'static str, &'static str) {
         match self {
             Self::PortTaken => (
@@ -140,7 +139,7 @@ pub(crate) fn end(file: &Path) -> Vec<String> {
     lines[lines.len().saturating_sub(KEPT)..].to_vec()
 }
 
-/// What is wrong is told at its end, of which a mebibyte is read.
+/// Reads the last mebibyte of a log, where faults are.
 pub(crate) fn read(file: &Path) -> String {
     keymark_stores::places::program::complaints(file)
 }

@@ -3,8 +3,7 @@
 //! A [`ServerSpec`] says what is wanted: certificates, where their keys are, key exchange, room for clients. Where it
 //! cannot be had there is an [`Impossible`] with the reason, before anything is started. Everything else lives in a
 //! private directory and is gone with the [`RunningServer`]. What one kind of server is alone in stands in its file
-//! ([`ServerKind`]). The same code writes the configuration that an administrator asks for ([`administrator`]); [`check`]
-//! reads one that is there.
+//! ([`ServerKind`]). The same code writes the configuration that an administrator asks for ([`administrator`]).
 
 #![warn(missing_docs)]
 
@@ -13,7 +12,6 @@ mod apache;
 mod balancer;
 mod caddy;
 mod certificate;
-pub mod check;
 pub(crate) mod directory;
 mod error;
 mod identity;
@@ -36,7 +34,7 @@ pub use certificate::{Authority, Purpose};
 pub use error::{Impossible, ServerError};
 pub use identity::{Certificates, Identity};
 pub use keymark_load::Weak;
-pub use kind::{Installed, KINDS, Library, ServerKind, kind};
+pub use kind::{CryptoLibrary, InstalledServer, KINDS, ServerKind, kind};
 pub(crate) use openssl::too_new;
 pub use running::{RunningServer, Served};
 pub use spec::{Capacity, DhParameters, Handshakes, ServerSpec};

@@ -1,21 +1,16 @@
-//! The OpenSSL that a server uses: found as the loader finds it, and asked by what is written in it; what it cannot do; and what
-//! a cipher string stands for, by keymark's own.
+//! OpenSSL of a server: found as the loader finds it, and read for its version and the keys and groups that it lacks.
 
 use std::fs;
-use std::io::{self, Read};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::{Algorithm, During as _, Error, Family};
-use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
+use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stores::places::program;
-use openssl::error::ErrorStack;
-use openssl::ssl::{Ssl, SslContext, SslMethod};
 
 use crate::installed::Version;
 use crate::openssl::{OpenSslBuild, TokenWay};
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::ServerSpec;
 
 /// The OpenSSL of a program or a library.
@@ -33,7 +28,7 @@ pub(crate) fn linked(file: &Path) -> Result<OpenSslBuild, Error> {
     })
 }
 
-/// What came with OpenSSL 3.5, of an older one.
+/// Reason why an OpenSSL older than 3.5 lacks a key or a group.
 pub(crate) fn too_new(
     version: &Version,
     keys: impl IntoIterator<Item = Algorithm>,
@@ -52,8 +47,8 @@ pub(crate) fn too_new(
     Some(Impossible::TooNew { what, openssl })
 }
 
-/// Whether the server's OpenSSL can do what is wanted.
-pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+/// Checks whether the server's OpenSSL supports the request.
+pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     let version = &server.openssl()?.version;
     let keys = spec.certificates.iter().map(|one| one.algorithm);
     if let Some(why) = too_new(version, keys, &spec.handshakes.groups) {
@@ -63,23 +58,21 @@ pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerE
     if spec.handshakes.has(TlsVersion::V1_3) {
         return Ok(());
     }
+    let exchange = spec.handshakes.exchange;
     for identity in spec.certificates.iter() {
-        let Some(left) = suites_for(spec, identity.algorithm.family()) else {
-            return Ok(());
-        };
-        if left.is_empty() && matches!(identity.algorithm.family(), Family::MlDsa(_)) {
-            return Err(Impossible::NeedsTls13(identity.algorithm).into());
+        let algorithm = identity.algorithm;
+        if matches!(algorithm.family(), Family::MlDsa(_)) {
+            return Err(Impossible::NeedsTls13(algorithm).into());
         }
-        if left.is_empty() {
+        if !has_cipher(exchange, algorithm.family()) {
             return Err(Impossible::NoCipher {
                 ciphers: spec.handshakes.ciphers.to_string(),
-                algorithm: identity.algorithm,
+                algorithm,
             }
             .into());
         }
         let by_engine = identity.way() == Some(TokenWay::Engine);
-        let all_rsa = left.iter().all(|one| one.exchange() == SuiteExchange::Rsa);
-        if by_engine && all_rsa && version.is_at_least(3, 0, 0) {
+        if by_engine && exchange == KeyExchange::Rsa && version.is_at_least(3, 0, 0) {
             let openssl = version.clone();
             return Err(Impossible::RsaExchangeByEngine { openssl }.into());
         }
@@ -87,29 +80,10 @@ pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerE
     Ok(())
 }
 
-/// Whether TLS 1.2 has nothing but ephemeral Diffie-Hellman.
-pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
-    let all = |suites: Vec<CipherSuite>, by| suites.iter().all(|one| one.exchange() == by);
-    let is_dhe = |suites| all(suites, SuiteExchange::Dhe);
-    let mut keys = spec.certificates.iter().map(|one| one.algorithm.family());
-    !spec.handshakes.has(TlsVersion::V1_3)
-        && keys.any(|family| suites_for(spec, family).is_some_and(is_dhe))
-}
-
-/// The suites of TLS 1.2 for a certificate with such a key; none where this OpenSSL does not know the cipher string: the
-/// server's may, and says so itself when it starts.
-fn suites_for(spec: &ServerSpec, family: Family) -> Option<Vec<CipherSuite>> {
-    let mut suites = resolved(&spec.cipher_string()).ok()?;
-    suites.retain(|suite| fits(suite.authentication(), family));
-    Some(suites)
-}
-
-fn fits(by: SuiteAuthentication, family: Family) -> bool {
-    match by {
-        SuiteAuthentication::Rsa => matches!(family, Family::Rsa(_)),
-        SuiteAuthentication::Ecdsa => matches!(family, Family::Weierstrass(_) | Family::Ed25519),
-        SuiteAuthentication::Apart | SuiteAuthentication::Other => false,
-    }
+/// Returns whether TLS 1.2 has a cipher with that key exchange for such a certificate.
+fn has_cipher(exchange: KeyExchange, family: Family) -> bool {
+    let on_curve = matches!(family, Family::Weierstrass(_) | Family::Ed25519);
+    matches!(family, Family::Rsa(_)) || on_curve && exchange.group().is_some()
 }
 
 /// `libcrypto.so.3 => /lib/x86_64-linux-gnu/libcrypto.so.3 (0x…)`, as ldd(1) says.
@@ -121,87 +95,4 @@ fn linked_libcrypto(file: &Path) -> Option<PathBuf> {
     let line = said.lines().find(|line| line.contains("libcrypto.so"))?;
     let path = line.split_once("=> ")?.1.split(" (").next()?;
     Some(PathBuf::from(path.trim()))
-}
-
-/// The suites of a cipher string, those of TLS 1.3 included: what a client with that string offers.
-///
-/// # Errors
-/// When no suite is left, or the string is none.
-pub(crate) fn resolved(ciphers: &str) -> Result<Vec<CipherSuite>, Error> {
-    let failed = |error: ErrorStack| {
-        let first = error.errors().first().and_then(|error| error.reason());
-        let reason = format!("'{ciphers}': {}", first.unwrap_or("no reason given"));
-        Error::call("SSL_CTX_set_cipher_list", reason, "")
-    };
-    let mut context = SslContext::builder(SslMethod::tls_client()).map_err(failed)?;
-    context.set_cipher_list(ciphers).map_err(failed)?;
-    let ssl = Ssl::new(&context.build()).map_err(failed)?;
-    // The crate has no SSL_get1_supported_ciphers; the first message says it as well. Who gets it says nothing.
-    let hello = first_message(ssl).during("listening to OpenSSL")?;
-    let ssl = SslContext::builder(SslMethod::tls_client())
-        .and_then(|context| Ssl::new(&context.build()))
-        .map_err(failed)?;
-    let offered = offered(&hello).unwrap_or_default();
-    let lists = ssl.bytes_to_cipher_list(offered, false).map_err(failed)?;
-    let suites = lists.suites.iter();
-    let names = suites.filter_map(|suite| suite.standard_name());
-    Ok(names.map(CipherSuite).collect())
-}
-
-fn first_message(ssl: Ssl) -> io::Result<Vec<u8>> {
-    let (client, mut nobody) = UnixStream::pair()?;
-    client.set_nonblocking(true)?;
-    // It waits for an answer, or has nothing to offer. The connection ends with the value.
-    drop(ssl.connect(client));
-    let mut said = Vec::new();
-    nobody.read_to_end(&mut said)?;
-    Ok(said)
-}
-
-/// `cipher_suites` of a ClientHello (RFC 8446 §4.1.2) in its record (§5.1).
-fn offered(record: &[u8]) -> Option<&[u8]> {
-    const HEADERS: usize = 5 + 4;
-    const VERSION_AND_RANDOM: usize = 2 + 32;
-    let behind = record.get(HEADERS + VERSION_AND_RANDOM..)?;
-    let (session, behind) = behind.split_first()?;
-    let behind = behind.get(usize::from(*session)..)?;
-    let (length, suites) = behind.split_first_chunk::<2>()?;
-    suites.get(..u16::from_be_bytes(*length).into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    use keymark_load::{SuiteAuthentication, SuiteExchange, TlsVersion};
-    use keymark_testkit::assert_says;
-
-    fn tls12(ciphers: &str) -> Vec<CipherSuite> {
-        let mut suites = resolved(ciphers).unwrap();
-        suites.retain(|suite| suite.version() == TlsVersion::V1_2);
-        suites
-    }
-
-    #[test]
-    fn openssl_says_what_a_string_stands_for() {
-        let rsa = tls12("kRSA+AESGCM");
-        assert!(
-            !rsa.is_empty()
-                && rsa
-                    .iter()
-                    .all(|suite| suite.exchange() == SuiteExchange::Rsa)
-        );
-        let both = tls12("kECDHE+AESGCM");
-        let has = |by| both.iter().any(|suite| suite.authentication() == by);
-        assert!(has(SuiteAuthentication::Rsa) && has(SuiteAuthentication::Ecdsa));
-        let dhe = tls12("kDHE+AESGCM+aRSA");
-        assert!(
-            !dhe.is_empty()
-                && dhe
-                    .iter()
-                    .all(|suite| suite.exchange() == SuiteExchange::Dhe)
-        );
-        let error = resolved("NO-SUCH-CIPHER").unwrap_err().to_string();
-        assert_says(&error, ["no cipher match"]);
-    }
 }

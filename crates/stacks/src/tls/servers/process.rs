@@ -5,37 +5,35 @@
 
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::{Clock, During as _, Error, MonotonicClock};
-use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
 use nix::sys::signal::Signal;
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::FDTarget;
 
-/// How long processes are given to end by themselves.
+/// Time for processes to end by themselves.
 const GRACE: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(5);
 
 /// A master and its workers. They end with the value.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct ServerProcesses {
     child: Child,
-    /// None when it had ended before it was looked at.
+    /// The master; none when it had ended before it was looked at.
     master: Option<Process>,
-    directory: PathBuf,
-    /// Those that were seen, since a worker without its master is nobody's child.
+    /// Processes that were seen, since a worker without its master is nobody's child.
     seen: Mutex<Vec<Process>>,
     /// Ends what is left, also when keymark is killed.
     watchdog: Watchdog,
 }
 
-impl Running {
+impl ServerProcesses {
     /// Starts the command; what it says goes to `log`.
     pub(crate) fn start(
         command: &mut Command,
@@ -56,11 +54,10 @@ impl Running {
         let running = Self {
             master: Process::of(child.id()),
             child,
-            directory: directory.to_owned(),
             seen: Mutex::default(),
             watchdog,
         };
-        running.look()?;
+        running.look();
         Ok(running)
     }
 
@@ -72,21 +69,20 @@ impl Running {
         }
     }
 
-    /// The processes that live now. New ones are taken down, so that they end with the private directory at the latest.
-    pub(crate) fn look(&self) -> Result<Vec<Process>, Error> {
+    /// The processes that live now.
+    pub(crate) fn look(&self) -> Vec<Process> {
         let now = self.family();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for process in &now {
             if !seen.contains(process) {
-                private_dir::record(&self.directory, process.number)?;
                 seen.push(*process);
             }
         }
         seen.retain(|process| process.lives());
-        Ok(seen.clone())
+        seen.clone()
     }
 
-    /// How it has ended, if it has.
+    /// Status of a master that has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -96,15 +92,15 @@ impl Running {
         self.child.id()
     }
 
-    /// What all of them have spent, children that have ended and were waited for included.
-    pub(crate) fn processor_time(&self) -> Result<Duration, Error> {
+    /// Processor time of all processes, including finished children that were waited for.
+    pub(crate) fn processor_time(&self) -> Duration {
         // One that has ended meanwhile is in its parent's account.
-        Ok(self.look()?.into_iter().filter_map(Process::spent).sum())
+        self.look().into_iter().filter_map(Process::spent).sum()
     }
 
     /// Ends them: by a word to the master first.
     pub(crate) fn stop(&mut self) {
-        let _ = self.look();
+        self.look();
         let mut left = self
             .seen
             .lock()
@@ -125,7 +121,7 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// Until none of them lives, or their time is up.
+    /// Waits until all processes have ended, or their time is up.
     fn await_end_of(&mut self, processes: &mut Vec<Process>) {
         let clock = MonotonicClock::new();
         let deadline = clock.now().after(GRACE);
@@ -140,7 +136,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ServerProcesses {
     fn drop(&mut self) {
         self.stop();
     }
@@ -160,7 +156,7 @@ pub(crate) fn connections(port: u16) -> usize {
     open.count()
 }
 
-/// Whether the process itself listens at that port of 127.0.0.1.
+/// Returns whether the process itself listens at that port of 127.0.0.1.
 pub(crate) fn listens(number: u32, port: u16) -> bool {
     let sockets = at(port).filter(|entry| entry.state == TcpState::Listen);
     let sockets: Vec<u64> = sockets.map(|entry| entry.inode).collect();
@@ -179,10 +175,10 @@ mod tests {
 
     use super::*;
 
-    fn shell(script: &str, directory: &Path) -> Running {
+    fn shell(script: &str, directory: &Path) -> ServerProcesses {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).stdin(Stdio::null());
-        Running::start(&mut command, directory, &directory.join("log")).unwrap()
+        ServerProcesses::start(&mut command, directory, &directory.join("log")).unwrap()
     }
 
     #[test]
@@ -200,7 +196,7 @@ mod tests {
             crate::tls::servers::log::read(&log).contains("done")
         });
         assert!(done);
-        let time = running.processor_time().unwrap();
+        let time = running.processor_time();
         assert!(time >= TICK, "{time:?}");
     }
 
@@ -250,10 +246,8 @@ mod tests {
             crate::tls::servers::log::read(&log).contains("ready")
         });
         assert!(ready);
-        let processes = running.look().unwrap();
+        let processes = running.look();
         assert!(processes.len() >= 2, "{processes:?}");
-        let record = fs::read_to_string(directory.path().join("processes")).unwrap();
-        assert!(record.lines().count() >= 2, "{record}");
         drop(running);
         assert!(processes.iter().all(|process| !process.lives()));
     }

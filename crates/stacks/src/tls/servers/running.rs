@@ -18,15 +18,15 @@ use nix::sys::signal::Signal;
 use crate::tls::servers::directory::{DOCUMENT, ServerDirectory};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::Identity;
-use crate::tls::servers::kind::Installed;
-use crate::tls::servers::log::{self, Fault};
-use crate::tls::servers::process::{self, Running};
+use crate::tls::servers::kind::InstalledServer;
+use crate::tls::servers::log::{self, ServerFault};
+use crate::tls::servers::process::{self, ServerProcesses};
 use crate::tls::servers::spec::{ServerSpec, is_weak};
 use crate::tls::servers::token::CallsSoFar;
 
-/// How long a server is waited for: a token may take seconds to log in, in each worker.
+/// Limit until a server answers: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
-/// How long one answer is: a slow token takes seconds for a signature with a long key.
+/// Limits of one answer: a slow token takes seconds for a signature with a long key.
 const ANSWER: Timeouts = Timeouts {
     connect: Duration::from_secs(15),
     handshake: Duration::from_secs(15),
@@ -40,8 +40,8 @@ pub struct RunningServer {
     /// Its processes.
     pub process: Served,
     /// Its program.
-    pub installed: Installed,
-    /// What it was asked to be.
+    pub installed: InstalledServer,
+    /// Its specification.
     pub spec: ServerSpec,
 }
 
@@ -50,7 +50,7 @@ impl RunningServer {
     ///
     /// # Errors
     /// When it cannot be ([`ServerError::Impossible`]), something is missing, or it does not start: with the end of its log.
-    pub fn start(installed: &Installed, spec: &ServerSpec) -> Result<Self, ServerError> {
+    pub fn start(installed: &InstalledServer, spec: &ServerSpec) -> Result<Self, ServerError> {
         check(installed, spec)?;
         let process = on_port(spec.port, |port| {
             let directory = ServerDirectory::make(installed, spec, port)?;
@@ -68,12 +68,12 @@ impl RunningServer {
         })
     }
 
-    /// What it serves, for clients: `/document`.
+    /// Path of the served file: `/document`.
     pub fn path(&self) -> String {
         format!("/{DOCUMENT}")
     }
 
-    /// What it has asked of its token until now; none where nothing is counted.
+    /// Calls to its token so far; none where nothing is counted.
     ///
     /// # Errors
     /// When that cannot be read.
@@ -125,7 +125,7 @@ impl RunningServer {
     }
 }
 
-/// Whether it answers a new connection with its certificate and its document; why not.
+/// Checks whether it answers a new connection with its certificate and its document.
 fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
     let handshakes = &spec.handshakes;
     let target = Target {
@@ -157,8 +157,8 @@ fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
     }
 }
 
-/// Whether it can be what is wanted, before anything is started.
-fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+/// Checks whether it supports the request, before anything is started.
+fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     if let (Weak::Refused, Some(weak)) = (spec.weak, spec.weaknesses().into_iter().next()) {
         return Err(Impossible::Weak(weak).into());
     }
@@ -169,13 +169,14 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
     if !tokens.all(|token| Some(token) == first) {
         return Err(Impossible::TwoModules.into());
     }
-    if spec.certificates.iter().count() > 1 {
-        (server.kind.check_two)(&server.version)?;
-    }
     (server.kind.check)(server, spec)
 }
 
-fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<String, String> {
+fn describe(
+    installed: &InstalledServer,
+    spec: &ServerSpec,
+    user: &str,
+) -> BTreeMap<String, String> {
     let handshakes = &spec.handshakes;
     let mut described = BTreeMap::new();
     let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
@@ -236,14 +237,14 @@ const STEP: Duration = Duration::from_millis(20);
 const TRIES: usize = 4;
 
 /// Its name, and its own words for what goes wrong.
-type Called = (&'static str, &'static [(&'static str, Fault)]);
+type Called = (&'static str, &'static [(&'static str, ServerFault)]);
 
-/// One that runs. It is gone with the value, and its private directory as well.
+/// Running program. It ends with the value, and its private directory as well.
 #[derive(Debug)]
 pub struct Served {
-    running: Running,
+    running: ServerProcesses,
     called: Called,
-    /// Where it listens.
+    /// Address at which it listens.
     pub address: SocketAddr,
     /// Removed last.
     pub(crate) directory: ServerDirectory,
@@ -262,13 +263,21 @@ impl Served {
         if let Some(pin) = &directory.pin {
             command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
-        let environment = directory.environment.iter();
         command
-            .envs(environment.map(|(name, value)| (name, value)))
+            .envs(
+                directory
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
             .env("LC_ALL", "C")
             .current_dir(directory.private.path());
         let mut served = Self {
-            running: Running::start(&mut command, directory.private.path(), &directory.log)?,
+            running: ServerProcesses::start(
+                &mut command,
+                directory.private.path(),
+                &directory.log,
+            )?,
             called,
             address: (Ipv4Addr::LOCALHOST, port).into(),
             directory,
@@ -294,36 +303,26 @@ impl Served {
                 Err(_) => std::thread::sleep(STEP),
             }
         }
-        // Workers that are there by now are taken down.
-        served.processes()?;
+        // Workers that are there by now are seen.
+        served.processes();
         Ok(served)
     }
 
     /// Its processes that live now, the master first.
-    ///
-    /// # Errors
-    /// When those that are new cannot be taken down.
-    pub fn processes(&self) -> Result<Vec<Process>, Error> {
+    pub fn processes(&self) -> Vec<Process> {
         self.running.look()
     }
 
     /// Processor time of all its processes since they were started, in steps of 10 ms.
-    ///
-    /// # Errors
-    /// When its processes cannot be taken down.
-    pub fn cpu_time(&self) -> Result<Duration, Error> {
+    pub fn cpu_time(&self) -> Duration {
         self.running.processor_time()
     }
 
     /// Kills it and its workers, as an accident would.
-    ///
-    /// # Errors
-    /// When its processes cannot be taken down.
-    pub fn kill(&self) -> Result<(), Error> {
-        for process in self.processes()? {
+    pub fn kill(&self) {
+        for process in self.processes() {
             process.signal(Signal::SIGKILL);
         }
-        Ok(())
     }
 
     fn ended(&mut self) -> Option<String> {
@@ -331,7 +330,7 @@ impl Served {
         Some(format!("it has ended ({status})"))
     }
 
-    /// Whether it still runs.
+    /// Checks that it still runs.
     ///
     /// # Errors
     /// When it does not: how it ended, and the end of its log.
@@ -342,7 +341,7 @@ impl Served {
         }
     }
 
-    /// What it has written, for the record: gone with the value.
+    /// Its log, which is gone with the value.
     pub fn log(&self) -> String {
         log::read(&self.directory.log)
     }
@@ -358,11 +357,11 @@ impl Served {
         self.log()
     }
 
-    /// With what the log says.
+    /// Error with the fault in the log.
     fn unready(&self, doing: &str, how: &str) -> Unready {
         let (name, words) = self.called;
         let log = &self.directory.log;
-        let told = Fault::in_log(&log::read(log), words);
+        let told = ServerFault::in_log(&log::read(log), words);
         let fault = told.as_ref().map(|(fault, _)| *fault);
         let (said, advice) = match told {
             Some((fault, line)) => {
@@ -394,7 +393,8 @@ pub(crate) fn on_port<T>(
             None => (free_port()?, tries < TRIES),
         };
         match start(port) {
-            Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
+            Err(Unready { fault, .. })
+                if may_try_again && fault == Some(ServerFault::PortTaken) => {}
             done => return done.map_err(|unready| unready.error),
         }
     }
@@ -404,7 +404,7 @@ pub(crate) fn on_port<T>(
 #[derive(Debug)]
 pub(crate) struct Unready {
     pub(crate) error: ServerError,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<ServerFault>,
 }
 
 impl<E: Into<ServerError>> From<E> for Unready {

@@ -1,4 +1,4 @@
-//! What a server is to be.
+//! Specification of a server.
 
 use std::num::NonZeroU16;
 
@@ -9,17 +9,17 @@ use keymark_load::{KeyExchange, TlsVersion, Weak};
 use crate::tls::servers::error::Impossible;
 use crate::tls::servers::identity::{Certificates, Identity};
 
-/// What the server negotiates.
+/// Versions and key exchanges that a server negotiates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handshakes {
-    /// What a client asks for.
+    /// Key exchange of the clients.
     pub exchange: KeyExchange,
     /// The versions, the older one first.
     pub versions: &'static [TlsVersion],
-    /// Of TLS 1.2, as a cipher string (ciphers(1)) without the level of security, which follows from what is allowed.
-    /// Those of TLS 1.3 are the library's own.
+    /// Ciphers of TLS 1.2, as a cipher string (ciphers(1)) without the level of security, which follows from what is
+    /// allowed. Ciphers of TLS 1.3 are the library's own.
     pub ciphers: &'static str,
-    /// Of ECDHE and TLS 1.3, the preferred one first.
+    /// Groups of ECDHE and TLS 1.3, the preferred one first.
     pub groups: Vec<KeyExchange>,
     /// The prime of DHE.
     pub dh: Option<DhParameters>,
@@ -59,7 +59,7 @@ impl Handshakes {
         })
     }
 
-    /// What servers offer today: both versions, ECDHE with AEAD ciphers.
+    /// Usual offer of today's servers: both versions, ECDHE with AEAD ciphers.
     pub fn usual() -> Self {
         Self {
             exchange: KeyExchange::X25519,
@@ -74,7 +74,7 @@ impl Handshakes {
         }
     }
 
-    /// Whether that version can be had.
+    /// Returns whether that version is offered.
     pub fn has(&self, version: TlsVersion) -> bool {
         self.versions.contains(&version)
     }
@@ -88,7 +88,7 @@ impl Handshakes {
 pub struct DhParameters {
     /// Length of the prime.
     pub bits: u16,
-    /// In PEM.
+    /// The parameters in PEM.
     pub(crate) pem: &'static str,
 }
 
@@ -105,10 +105,11 @@ impl DhParameters {
     }
 }
 
-/// How many clients are served at once.
+/// Number of clients that are served at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Capacity {
-    /// Of nginx, and of Apache's MPMs with threads; of Caddy, processors at once. prefork has a process a connection.
+    /// Processes of nginx and of Apache's MPMs with threads; processors of Caddy. prefork has a process per
+    /// connection.
     pub processes: NonZeroU16,
     /// Connections at once.
     pub connections: NonZeroU16,
@@ -123,26 +124,26 @@ impl Default for Capacity {
     }
 }
 
-/// What a server is to be. Tickets and caches of sessions are always off: each handshake is a full one.
+/// Specification of a server. Tickets and caches of sessions are always off, so that each handshake is a full one.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
-    /// Who it is.
+    /// Its certificates.
     pub certificates: Certificates,
-    /// What it negotiates.
+    /// Its versions and key exchanges.
     pub handshakes: Handshakes,
-    /// Whether keys and parameters with 80 bits of security may be used: then OpenSSL's level of security is lowered to 1
-    /// where there are any.
+    /// Acceptance of keys and parameters with 80 bits of security, for which OpenSSL's level of security is lowered
+    /// to 1.
     pub weak: Weak,
-    /// How many clients it serves.
+    /// Number of its clients.
     pub capacity: Capacity,
-    /// Where it listens, on 127.0.0.1; none: at a port that is free.
+    /// Port on 127.0.0.1; none stands for a free one.
     pub port: Option<NonZeroU16>,
     /// Bytes of the file that it serves.
     pub body: u32,
 }
 
 impl ServerSpec {
-    /// With those certificates and that key exchange, and everything else as usual.
+    /// Creates a specification with these certificates and key exchanges, and everything else as usual.
     pub fn new(certificates: Certificates, handshakes: Handshakes) -> Self {
         Self {
             certificates,
@@ -154,7 +155,7 @@ impl ServerSpec {
         }
     }
 
-    /// What of it has less than 112 bits of security, for people.
+    /// Names its parts with less than 112 bits of security.
     pub fn weaknesses(&self) -> Vec<String> {
         let keys = self.certificates.iter().map(|one: &Identity| one.algorithm);
         let keys = keys
@@ -165,8 +166,8 @@ impl ServerSpec {
         keys.chain(dh).collect()
     }
 
-    /// Whether OpenSSL's level of security has to be 1, of 80 bits (SSL_CTX_set_security_level(3)): RSA-1024 and DH-1024
-    /// are refused at 2, which distributions have.
+    /// Returns whether OpenSSL's level of security has to be 1 (80 bits, SSL_CTX_set_security_level(3)): RSA-1024 and
+    /// DH-1024 are refused at 2, the level of distributions.
     pub(crate) fn is_weakened(&self) -> bool {
         self.weak == Weak::Allowed && !self.weaknesses().is_empty()
     }
@@ -182,7 +183,7 @@ impl ServerSpec {
     }
 }
 
-/// Whether a key has less than 112 bits of security (NIST SP 800-57 part 1, table 2).
+/// Returns whether a key has less than 112 bits of security (NIST SP 800-57 part 1, table 2).
 pub(crate) fn is_weak(algorithm: Algorithm) -> bool {
     strength::of_key(algorithm).is_some_and(Strength::is_weak)
 }

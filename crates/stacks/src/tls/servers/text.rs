@@ -1,5 +1,5 @@
-//! What stands in the configuration of servers: keymark's own ones, and the same for administrators. One template a kind of
-//! server (`templates/`) is for both; a comment in it is what an administrator has to know of the line below.
+//! Texts of configurations of keymark's own servers and of administrators. One template per kind of server (`templates/`) is for
+//! both; a comment in it is for the administrator, on the line below.
 //!
 //! Sessions are off. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
 
@@ -16,22 +16,17 @@ use crate::tls::servers::worker_user::WorkerUser;
 /// Longest line of a comment.
 const WIDTH: usize = 100;
 
-/// Words as a comment of several lines.
+/// Writes words as a comment of several lines, each no longer than [`WIDTH`] but for longer words.
 pub(crate) fn comment(words: &str) -> String {
-    filled(words, "# ", "# ") + "\n"
-}
-
-/// Words in lines, each no longer than [`WIDTH`] but for words that are longer by themselves, behind these indents.
-pub(crate) fn filled(words: &str, first: &str, others: &str) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let options = textwrap::Options::new(WIDTH)
-        .initial_indent(first)
-        .subsequent_indent(others)
+        .initial_indent("# ")
+        .subsequent_indent("# ")
         .word_separator(textwrap::WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .break_words(false);
-    textwrap::fill(&words.join(" "), options)
+    textwrap::fill(&words.join(" "), options) + "\n"
 }
 
 /// A path that can stand between double quotes in the configuration of Apache, nginx and haproxy.
@@ -47,15 +42,15 @@ pub(crate) fn plain<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, I
 fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p str, Impossible> {
     let means_something = |letter: char| letter.is_control() || special.contains(letter);
     let text = path.to_str().filter(|path| !path.contains(means_something));
-    text.ok_or_else(|| Impossible::Unspeakable {
+    text.ok_or_else(|| Impossible::PathNotRepresentable {
         what,
         path: path.to_string_lossy().into_owned(),
     })
 }
 
-/// What stands around the part about TLS in the configuration of a server that is measured.
+/// Frame of the part about TLS in the configuration of a measured server.
 #[derive(Debug)]
-pub(crate) struct Frame<'s> {
+pub(crate) struct ServerFrame<'s> {
     /// Everything that it reads and writes is there.
     pub(crate) directory: &'s str,
     /// Whom its workers run as, if not as whom it is started.
@@ -65,8 +60,8 @@ pub(crate) struct Frame<'s> {
     pub(crate) connections: u32,
 }
 
-impl Frame<'_> {
-    /// Of each process, where connections have threads.
+impl ServerFrame<'_> {
+    /// Threads of each process, where connections have threads.
     pub(crate) const fn threads(&self) -> u32 {
         self.connections.div_ceil(self.processes)
     }
@@ -80,7 +75,7 @@ impl Frame<'_> {
     }
 }
 
-/// One certificate with its key.
+/// Certificate with its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pair {
     /// Its file.
@@ -88,7 +83,7 @@ pub(crate) struct Pair {
     /// A file with the key, or by the provider one with its URI, for which that has a decoder: so it passes for any other
     /// key's file. By the engine the URI itself.
     pub(crate) key: String,
-    /// None where the key is in the file.
+    /// Way to a key on a token; none where the key is in the file.
     pub(crate) way: Option<TokenWay>,
 }
 
@@ -103,16 +98,16 @@ impl Pair {
 pub(crate) struct Tls<'s> {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) handshakes: &'s Handshakes,
-    /// Of TLS 1.2, with the level of security.
+    /// Ciphers of TLS 1.2, with the level of security.
     pub(crate) ciphers: String,
     /// Parameters of DHE in a file of their own; they stand behind the first certificate as well.
     pub(crate) dh: Option<String>,
-    /// What OpenSSL and modules read from the environment.
+    /// Environment of OpenSSL and modules.
     pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Tls<'_> {
-    /// As OpenSSL calls them.
+    /// OpenSSL's names of the versions.
     pub(crate) fn versions(&self) -> impl Iterator<Item = &'static str> {
         self.handshakes
             .versions
@@ -124,8 +119,12 @@ impl Tls<'_> {
     }
 
     pub(crate) fn groups(&self) -> String {
-        let groups = self.handshakes.groups.iter();
-        let names: Vec<_> = groups.filter_map(|exchange| exchange.group()).collect();
+        let names: Vec<_> = self
+            .handshakes
+            .groups
+            .iter()
+            .filter_map(|exchange| exchange.group())
+            .collect();
         names.join(":")
     }
 
@@ -135,8 +134,8 @@ impl Tls<'_> {
 
     /// The index of the first such key; past the last where there is none.
     pub(crate) fn first_by_engine(&self) -> usize {
-        let mut pairs = self.pairs.iter();
-        pairs
+        self.pairs
+            .iter()
             .position(Pair::is_by_engine)
             .unwrap_or(self.pairs.len())
     }
@@ -146,8 +145,9 @@ impl Tls<'_> {
     }
 
     pub(crate) fn by_provider(&self) -> bool {
-        let mut pairs = self.pairs.iter();
-        pairs.any(|pair| pair.way == Some(TokenWay::Provider))
+        self.pairs
+            .iter()
+            .any(|pair| pair.way == Some(TokenWay::Provider))
     }
 }
 

@@ -15,40 +15,40 @@ use keymark_bench::{During as _, Error};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace;
 use keymark_stores::pkcs11::ProgramKey;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
 
 use crate::installed::SearchPath;
 use crate::openssl::key::{complaint, refuse_pin};
-use crate::openssl::{Configuration, PROGRAM, TokenWay};
+use crate::openssl::{OpensslConfig, PROGRAM, TokenWay};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::servers::error::ServerError;
-use crate::tls::servers::kind::Installed;
+use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::visible;
 use crate::tls::servers::text::plain;
 use crate::tls::servers::worker_user::WorkerUser;
 
-/// What cannot stand in OpenSSL's configuration, in words.
+/// Name of the engine's or provider's file in messages.
 pub(crate) const LOADABLE: &str = "the engine's or provider's file";
 pub(crate) const MODULE: &str = "the PKCS#11 module's file";
 
-/// What OpenSSL needs for a token's key, in a directory.
+/// Files that OpenSSL needs for a token's key, in a directory.
 pub(crate) struct TokenFiles {
     /// The name of its configuration.
     pub(crate) configuration: std::path::PathBuf,
     /// The key's URI, as the way wants it.
     pub(crate) uri: String,
-    /// What the program finds the PIN in, if it is its standard input.
+    /// File with the PIN, if it is the program's standard input.
     pub(crate) pin: Option<File>,
 }
 
 /// Writes the configuration there, for the key behind that module. The PIN is in no file of the directory: engine and provider open the program's standard
 /// input by its name.
 pub(crate) fn write(
-    server: &Installed,
+    server: &InstalledServer,
     (key, way): (&ProgramKey, TokenWay),
     module: &Path,
     directory: &Path,
@@ -60,7 +60,7 @@ pub(crate) fn write(
     let pin = pin.transpose()?;
     let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
     let loadable = server.openssl()?.get(way)?;
-    let text = Configuration {
+    let text = OpensslConfig {
         way,
         loadable: plain(LOADABLE, &loadable)?,
         module: plain(MODULE, module)?,
@@ -76,7 +76,7 @@ pub(crate) fn write(
     })
 }
 
-/// Those that a line of a configuration can name.
+/// Variables that a line of a configuration can name.
 pub(crate) fn variables(
     environment: &[(OsString, OsString)],
 ) -> impl Iterator<Item = (String, &OsString)> {
@@ -99,7 +99,7 @@ pub(crate) fn uri(key: &ProgramKey, way: TokenWay, pin_file: Option<&Path>) -> S
 
 /// The key's public half.
 pub(crate) fn public_key(
-    server: &Installed,
+    server: &InstalledServer,
     key: &ProgramKey,
     way: TokenWay,
 ) -> Result<PKey<Public>, ServerError> {
@@ -111,9 +111,8 @@ pub(crate) fn public_key(
     if let Some(pin) = files.pin {
         command.stdin(pin);
     }
-    let environment = key.environment.iter();
     command
-        .envs(environment.map(|(name, value)| (name, value)))
+        .envs(key.environment.iter().map(|(name, value)| (name, value)))
         .env("LC_ALL", "C")
         .env("OPENSSL_CONF", &files.configuration)
         .args(["pkey", "-pubout"]);
@@ -154,7 +153,7 @@ impl PemLabel for UriFile<'_> {
     const PEM_LABEL: &'static str = "PKCS#11 PROVIDER URI";
 }
 
-/// Such a file for that URI.
+/// Writes such a file for a URI.
 pub(crate) fn uri_pem(uri: &str) -> Result<String, Error> {
     let made = || {
         let file = UriFile {
@@ -169,10 +168,10 @@ pub(crate) fn uri_pem(uri: &str) -> Result<String, Error> {
 /// The library, with its settings beside it.
 const LIBRARY: &str = "keymark-pkcs11.so";
 
-/// Whether the calls to a token's module are counted.
+/// Counting of the calls to a token's module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Tracing {
-    /// They are.
+    /// Calls are counted.
     Calls,
     /// The server has the token's own module.
     #[default]
@@ -185,9 +184,9 @@ pub(crate) struct TokenTraces(Vec<TokenTrace>);
 
 #[derive(Debug)]
 struct TokenTrace {
-    /// What is asked in the end.
+    /// Module of the token.
     target: PathBuf,
-    /// What the server loads.
+    /// Module that the server loads.
     own: PathBuf,
     file: PathBuf,
 }
@@ -197,7 +196,7 @@ struct TokenTrace {
 pub struct CallsSoFar {
     /// Processes that have made any.
     pub processes: BTreeSet<u32>,
-    /// By what they are.
+    /// Calls by function.
     pub calls: trace::Calls,
 }
 
@@ -210,8 +209,8 @@ impl CallsSoFar {
 }
 
 impl TokenTraces {
-    /// What the server loads in place of `target`. The workers come as another user, and count what they call: the file
-    /// is there before they are, and theirs to write.
+    /// Returns the module that the server loads in place of `target`. Workers run as another user and count their
+    /// calls: the file exists before they do, and they may write it.
     pub(crate) fn before(
         &mut self,
         target: &Path,
@@ -239,7 +238,7 @@ impl TokenTraces {
         Ok(own)
     }
 
-    /// What was called until now; none where nothing is counted.
+    /// Calls so far; none where nothing is counted.
     pub(crate) fn read(&self) -> Result<Option<CallsSoFar>, Error> {
         let mut sum = CallsSoFar::default();
         for TokenTrace { file, .. } in &self.0 {

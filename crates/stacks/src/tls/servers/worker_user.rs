@@ -1,4 +1,4 @@
-//! Who a server's workers are: where root starts it, a user with no rights, and what that one may enter.
+//! User of a server's workers: where root starts it, a user without rights, and the directories that this one may enter.
 //!
 //! libp11 and pkcs11-provider load the module again in each worker, so a temporary token lets that group use its
 //! files, except its PIN.
@@ -14,7 +14,7 @@ use nix::unistd::{Gid, Group, Uid, User, geteuid};
 /// Debian's user for web servers, others' ones, and the one that owns nothing.
 const USERS: [&str; 4] = ["www-data", "apache", "http", "nobody"];
 /// Of a private directory, and not for others: PINs, and what the directory is known by.
-const KEPT: [&str; 3] = [private_dir::PIN_FILE, "lock", "processes"];
+const KEPT: [&str; 2] = [private_dir::PIN_FILE, private_dir::TAG];
 
 /// A user without rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,8 @@ pub(crate) struct WorkerUser {
 }
 
 impl WorkerUser {
-    /// Where root starts the server; none where somebody else does, as whom workers run then, too.
+    /// Returns the user of workers where root starts the server; none otherwise, since workers then run as the same
+    /// user.
     ///
     /// # Errors
     /// When the system has no such user.
@@ -125,7 +126,7 @@ fn letting_into(path: &Path) -> String {
     format!("letting the server's workers into {}", path.display())
 }
 
-/// Whether a user without rights comes to the directory at all.
+/// Checks whether a user without rights can reach the directory.
 fn reachable(directory: &Path) -> Result<(), Error> {
     for parent in directory.ancestors().skip(1) {
         let meta = fs::metadata(parent).during(letting_into(parent))?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use keymark_stacks::tls::servers::{
-    Certificates, Handshakes, Identity, Installed, RunningServer, SearchPath, ServerError,
+    Certificates, Handshakes, Identity, InstalledServer, RunningServer, SearchPath, ServerError,
     ServerSpec, kind,
 };
 use keymark_stacks::tls::{KeyExchange, TlsVersion};
@@ -78,8 +78,8 @@ pub const BOTH: [&str; 2] = ["apache", "nginx"];
 /// Every program, once each.
 pub const EACH: [&str; 3] = ["apache", "nginx", "caddy"];
 
-pub fn installed(software: &str) -> Installed {
-    Installed::find(kind(software).unwrap(), &SearchPath::usual()).unwrap()
+pub fn installed(software: &str) -> InstalledServer {
+    InstalledServer::find(kind(software).unwrap(), &SearchPath::usual()).unwrap()
 }
 
 pub fn identity(word: &str) -> Identity {

@@ -79,11 +79,6 @@ fn what_a_server_has_not_is_said_before_it_starts() {
         let error = refused(software, &super::client::spec("rsa2048", "dhe-1024")).to_string();
         assert_says(&error, ["DHE with 1024 bits is weak"]);
     }
-    let mut without = spec("rsa2048", "dhe-2048");
-    without.handshakes.dh = None;
-    let error = refused("nginx", &without).to_string();
-    assert_says(&error, ["nginx needs parameters"]);
-    started("apache", &without);
     let wrong = Certificates::of_two(identity("nistp256"), identity("nistp384"));
     let error = wrong.unwrap_err().to_string();
     assert_says(&error, ["not nistp256 and nistp384"]);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use keymark_stacks::tls::servers::TokenWay;
-use keymark_stacks::tls::servers::administrator::{Guide, Source, guide};
+use keymark_stacks::tls::servers::administrator::{Guide, KeySource, guide};
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
@@ -28,7 +28,7 @@ fn for_token(software: &str, token: &SoftHsmToken, way: TokenWay, directory: &Pa
     let configuration: OsString = token.configuration().into();
     let environment = vec![(CONFIGURATION.into(), configuration)];
     key.environment = environment;
-    let source = Source::Token(&key, way);
+    let source = KeySource::Token(&key, way);
     let server = installed(software);
     guide(&server, (source, None), "www.example.org", directory).unwrap()
 }
@@ -180,7 +180,7 @@ fn a_guide_for_a_file_works() {
         let directory = tempfile::tempdir().unwrap();
         let files = directory.path().join("tls");
         let server = installed(software);
-        let source = Source::File("nistp256".parse().unwrap());
+        let source = KeySource::File("nistp256".parse().unwrap());
         let guide = guide(&server, (source, None), "www.example.org", &files).unwrap();
         follow(&guide);
         certify(&files);
@@ -191,7 +191,7 @@ fn a_guide_for_a_file_works() {
 #[test]
 fn names_that_mean_something_are_refused() {
     let server = installed("nginx");
-    let file = |word: &str| Source::File(word.parse().unwrap());
+    let file = |word: &str| KeySource::File(word.parse().unwrap());
     let at = |host: &str, directory: &str| {
         guide(
             &server,

@@ -213,7 +213,7 @@ fn shares_its_work_and_counts_its_time(software: &str) {
         connections: NonZeroU16::new(4).unwrap(),
     };
     let server = started(software, &spec);
-    let processes = server.process.processes().unwrap();
+    let processes = server.process.processes();
     let workers = match software {
         "apache-prefork" => 4,
         // One process, on two processors.
@@ -221,18 +221,18 @@ fn shares_its_work_and_counts_its_time(software: &str) {
         _ => 2,
     };
     assert_eq!(processes.len(), 1 + workers, "{software}: {processes:?}");
-    let before = server.process.cpu_time().unwrap();
+    let before = server.process.cpu_time();
     for _ in 0..12 {
         s_client(server.process.address, &[]);
     }
-    let spent = server.process.cpu_time().unwrap().saturating_sub(before);
+    let spent = server.process.cpu_time().saturating_sub(before);
     assert!(!spent.is_zero(), "{software}");
 }
 
 fn leaves_nothing(software: &str) {
     let server = started(software, &spec("nistp256", "x25519"));
     s_client(server.process.address, &[]);
-    let processes = server.process.processes().unwrap();
+    let processes = server.process.processes();
     let least = if software == "caddy" { 1 } else { 2 };
     assert!(processes.len() >= least, "{software}: {processes:?}");
     let directory = fs::read_link(format!("/proc/{}/cwd", processes[0].number)).unwrap();
@@ -245,7 +245,7 @@ fn leaves_nothing(software: &str) {
 
 fn keeps_keys_and_configuration_to_itself(software: &str) {
     let server = started(software, &spec("nistp256", "x25519"));
-    let master = server.process.processes().unwrap()[0].number;
+    let master = server.process.processes()[0].number;
     let directory = fs::read_link(format!("/proc/{master}/cwd")).unwrap();
     let mode = |name: &str| {
         let meta = fs::metadata(directory.join(name)).unwrap();
@@ -259,7 +259,7 @@ fn keeps_keys_and_configuration_to_itself(software: &str) {
     if nix::unistd::geteuid().is_root() {
         // One that has just been forked is still about to give its rights up.
         until("no worker is root", || {
-            let workers = server.process.processes().unwrap().into_iter().skip(1);
+            let workers = server.process.processes().into_iter().skip(1);
             workers.into_iter().all(|worker| {
                 let status = fs::read_to_string(format!("/proc/{}/status", worker.number));
                 let status = status.unwrap_or_default();
@@ -309,7 +309,7 @@ fn tells_a_certificate_with_another_key(software: &str) {
 fn tells_that_it_was_killed(software: &str) {
     let mut server = started(software, &spec("nistp256", "x25519"));
     server.process.check().unwrap();
-    let processes = server.process.processes().unwrap();
+    let processes = server.process.processes();
     processes[0].signal(Signal::SIGKILL);
     until("it has ended", || server.process.check().is_err());
     let error = server.process.check().unwrap_err().to_string();

@@ -9,7 +9,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::Workload;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::{Gnupg, Protection};
-use keymark_stacks::ssh::protocol::Connection;
+use keymark_stacks::ssh::protocol::AgentConnection;
 use keymark_stacks::ssh::stack;
 use keymark_stores::public_key::PublicKey;
 
@@ -55,7 +55,12 @@ fn gpg_agent_offers_ssh_only_what_it_is_told_to() {
         .file_home(&*keys(), ed25519, Protection::None)
         .unwrap();
     let socket = home.home.ssh_socket().unwrap();
-    let offered = || Connection::open(&socket).unwrap().identities().unwrap();
+    let offered = || {
+        AgentConnection::open(&socket)
+            .unwrap()
+            .identities()
+            .unwrap()
+    };
     assert!(offered().is_empty());
     let keygrip = &home.key(Operation::Sign).unwrap().keygrip;
     home.home.offer_to_ssh(keygrip).unwrap();

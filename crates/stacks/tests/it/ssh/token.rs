@@ -16,9 +16,10 @@ use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::key;
 use keymark_stores::device::Run;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
+use keymark_stores::store::KeyStore;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::assert_says;
 use keymark_testkit::place::said;
@@ -69,7 +70,7 @@ impl Logged {
         let module = ModuleFile::new(module);
         let uri = format!("{URI};object={label}").parse().unwrap();
         let token = TokenHere::known(&module, &uri, &user, &Run::new(0)).unwrap();
-        let store = token.store();
+        let store: &dyn KeyStore = &token;
         let key = store.key(Capability::new(
             algorithm.parse().unwrap(),
             Operation::Authenticate,

@@ -1,4 +1,4 @@
-//! Which tokens there are, and which of them a card is.
+//! Known tokens, and the recognition of a card as one of them.
 
 mod identify;
 mod usb;
@@ -52,7 +52,6 @@ struct UsbDevice {
 /// A model, as far as cards are told by it.
 #[derive(Debug, Clone, Deserialize)]
 struct Token {
-    /// What the catalogue calls it.
     id: String,
     /// Version of the OpenPGP card specification in its AID (3.4.1 §4.2.1), where it is known.
     #[serde(rename = "openpgp_card_version", default, deserialize_with = "version")]
@@ -99,13 +98,15 @@ impl Catalogue {
 
     /// Whom a manufacturer id of the card's AID belongs to (OpenPGP card 3.4.1 §4.2.1).
     pub fn manufacturer(&self, id: u16) -> Option<&str> {
-        let tables = self.manufacturers.iter();
-        let mut known = tables.flat_map(|table| table.ids.iter().chain(&table.extra));
+        let mut known = self
+            .manufacturers
+            .iter()
+            .flat_map(|table| table.ids.iter().chain(&table.extra));
         let found = known.find(|known| known.id.contains(id));
         found.map(|known| known.name.as_str())
     }
 
-    /// What a USB device is, if it is one of a token.
+    /// Returns the token's name of a USB device, if it is one.
     pub fn usb_name(&self, id: UsbId) -> Option<&str> {
         let mut known = self.usb.iter().flat_map(|table| &table.ids);
         let found =

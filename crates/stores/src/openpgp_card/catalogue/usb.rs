@@ -1,14 +1,13 @@
-//! Which USB device a PC/SC reader is.
+//! The USB device of a PC/SC reader.
 
 use std::path::Path;
 
 use hex::FromHex as _;
 use serde::Deserialize;
 
-/// Where Linux lists USB devices (Documentation/ABI/stable/sysfs-bus-usb).
 const SYSFS: &str = "/sys/bus/usb/devices";
 
-/// What the upper half of SCARD_ATTR_CHANNEL_ID is for a USB reader (PC/SC Workgroup Specification,
+/// Value of the upper half of SCARD_ATTR_CHANNEL_ID is for a USB reader (PC/SC Workgroup Specification,
 /// part 3). The CCID driver puts bus number and device address into the lower half
 /// (SCARDGETATTRIB.md of LudovicRousseau/CCID).
 const USB_CHANNEL: u32 = 0x0020;
@@ -23,7 +22,6 @@ pub struct UsbId {
     pub product: u16,
 }
 
-/// One behind which a remark may stand.
 impl TryFrom<String> for UsbId {
     type Error = String;
 

@@ -1,11 +1,9 @@
 //! Private directories for child processes, removed with everything in them, also when keymark
 //! itself was killed: what a dead keymark left is swept at the next start.
 //!
-//! Nobody's directory is removed, and nobody's process ended, that was not taken down as keymark's own when
-//! it was made: a directory carries a mark that names itself, a process its number and its start.
+//! A directory carries a tag that names itself, so that no other directory is removed. The lock that keymark holds on
+//! it ends with keymark. Processes end with keymark by themselves (`watchdog.rs`, `keymark_process.rs`).
 
-mod identity_tag;
-mod process;
 mod sweep;
 
 use std::fs::{self, File};
@@ -18,27 +16,27 @@ use keymark_bench::outside::visible::excerpt;
 use keymark_bench::{During as _, Error};
 
 use super::program::temporary;
-use identity_tag::IdentityTag;
-pub use process::{RECORD, record};
-pub use sweep::{sweep, sweep_within};
+use sweep::OwnedDir;
+pub use sweep::{TAG, sweep, sweep_within};
 
-/// Of a directory whose lock is held, or whose keymark is dead.
 const PREFIX: &str = "keymark-";
-/// In a private directory: the PIN of a token that keymark has made, where users read it.
+/// File in a private directory with the PIN of a token of keymark's own, where users read it.
 pub const PIN_FILE: &str = "pin";
 /// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
 pub const SOCKET_PATH: usize = 107;
-/// What stands behind the prefix.
+/// Letters behind the prefix.
 const RANDOM: usize = 6;
+/// Directories that are made until one is locked before a sweep has found it.
+const ATTEMPTS: usize = 10;
 
 /// A directory that only this user may enter.
 #[derive(Debug)]
 pub struct PrivateDir {
     path: PathBuf,
-    /// Of the next numbered directory in it.
+    /// Number of the next numbered directory in it.
     number: AtomicU32,
-    /// Held for as long as this keymark lives; the kernel lets go of it whatever happens.
-    _lock: File,
+    /// Locked for as long as this keymark lives.
+    held: OwnedDir,
 }
 
 impl PrivateDir {
@@ -55,38 +53,42 @@ impl PrivateDir {
         })
     }
 
-    /// Makes one in a directory of the user's choice, for what will be moved from there; [`sweep_within`] removes what a killed
-    /// keymark has left. Whoever else may write to that directory cannot know its name, nor get at what is in it.
+    /// Makes one in a directory of the user's choice, for what will be moved from there; [`sweep_within`] removes
+    /// what a killed keymark has left. Whoever else may write to that directory cannot know its name, nor get at what
+    /// is in it.
     pub fn in_directory(parent: &Path) -> io::Result<Self> {
         Self::locked(parent)
     }
 
     /// The directory itself, whatever becomes of its name; none if somebody has put another in its place.
     pub fn open(&self) -> io::Result<File> {
-        sweep::open_own(&self.path).ok_or_else(|| io::ErrorKind::NotFound.into())
+        OwnedDir::open(&self.path).map(OwnedDir::into_file)
     }
 
-    /// Under a name that no sweep takes from a living keymark, until the lock is held.
     fn locked(parent: &Path) -> io::Result<Self> {
-        let unfinished = tempfile::Builder::new()
-            .prefix(&process::unfinished_prefix()?)
-            .rand_bytes(RANDOM)
-            .permissions(fs::Permissions::from_mode(0o700))
-            .tempdir_in(parent)?;
-        let lock = IdentityTag::of(unfinished.path())?.put(unfinished.path())?;
-        let name = unfinished.path().file_name().unwrap_or_default();
-        let random = &name.as_encoded_bytes()[name.len().saturating_sub(RANDOM)..];
-        let path = parent.join(format!("{PREFIX}{}", String::from_utf8_lossy(random)));
-        fs::rename(unfinished.path(), &path)?;
-        let _ = unfinished.keep();
-        Ok(Self {
-            path,
-            number: AtomicU32::new(0),
-            _lock: lock,
-        })
+        for _ in 0..ATTEMPTS {
+            let made = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .rand_bytes(RANDOM)
+                .permissions(fs::Permissions::from_mode(0o700))
+                .tempdir_in(parent)?;
+            match OwnedDir::hold(made.path()) {
+                Ok(held) => {
+                    return Ok(Self {
+                        path: made.keep(),
+                        number: AtomicU32::new(0),
+                        held,
+                    });
+                }
+                // Another keymark has swept it, since it was not locked yet.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -111,7 +113,7 @@ impl PrivateDir {
 impl Drop for PrivateDir {
     fn drop(&mut self) {
         // A process that is just ending may still put a file there; the next sweep has it then.
-        let _ = sweep::take_apart(&self.path);
+        let _ = self.held.remove(&self.path);
     }
 }
 
@@ -123,7 +125,7 @@ pub fn let_pass(directory: &Path, group: u32) -> Result<(), Error> {
         .during(format_args!("chmod {}", directory.display()))
 }
 
-/// Whether a socket can be in a private directory: the path below it is `below`, at most.
+/// Checks whether a socket can be in a private directory: the path below it is `below`, at most.
 ///
 /// # Errors
 /// When the path of the directory for temporary files is too long for it, or has what GnuPG's

@@ -1,154 +1,248 @@
-//! What killed keymarks left.
+//! Removal of what killed keymarks left.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
+use nix::libc::{O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK};
+use serde::{Deserialize, Serialize};
 
-use super::identity_tag::{self, IdentityTag, LOCK};
-use super::process::{self, World};
-use super::{PIN_FILE, PREFIX};
+use super::{PIN_FILE, PREFIX, RANDOM};
+use crate::places::process::Process;
 use crate::places::program;
 
-/// Times that a process which is just ending may get a file in between.
-const WRITERS: usize = 3;
+/// File that marks a private directory. It says which directory it was written for, so that neither a file of that
+/// name nor a copy of the directory passes for one.
+pub const TAG: &str = "keymark";
+const TITLE: &str = "private directory of keymark";
+/// More than a tag ever has, in bytes.
+const LONGEST: u64 = 1024;
+/// Attempts to empty a directory in which a process that is just ending makes a file meanwhile.
+const WRITERS: usize = 4;
+/// Patience with the lock of a dead keymark. A child that has not come to its program yet when its keymark is killed
+/// holds it for a moment more.
+const LINGERING: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(5);
 
-/// Ends what killed keymarks left: PINs of all of them first, then processes, then directories. Returns how many directories
-/// were removed.
+/// Removes what killed keymarks left: PINs of all of them first, then directories. Returns how many directories were
+/// removed.
 pub fn sweep() -> usize {
     sweep_within(&program::temporary())
 }
 
-/// The same of those in that directory.
+/// Removes what killed keymarks left in a directory of the user's choice, as [`sweep`] does.
 pub fn sweep_within(parent: &Path) -> usize {
-    let Ok(entries) = fs::read_dir(parent) else {
-        return 0;
-    };
-    let (mut abandoned, mut swept) = (Vec::new(), 0);
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        // keymark's own names are ASCII.
-        let Some(name) = name.to_str() else {
-            continue;
-        };
-        if name.starts_with(PREFIX) {
-            abandoned.extend(Abandoned::take(entry.path()));
-        } else if process::died_over(name) && take_unfinished(&entry.path()).is_some() {
-            swept += 1;
-        }
-    }
-    let removed = abandoned.into_iter().filter_map(Abandoned::remove);
-    swept + removed.count()
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let abandoned: Vec<Abandoned> = entries
+        .filter(|entry| {
+            entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(PREFIX.as_bytes())
+        })
+        .filter_map(|entry| Abandoned::take(entry.path()))
+        .collect();
+    abandoned
+        .into_iter()
+        .filter_map(|Abandoned { path, directory }| directory.remove(&path).ok())
+        .count()
 }
 
-/// A directory of a keymark that is dead.
+/// A directory of a dead keymark, locked: another keymark may be sweeping.
 struct Abandoned {
     path: PathBuf,
-    directory: Own,
-    tag: IdentityTag,
-    /// Until all is gone: another keymark may be sweeping.
-    _lock: File,
+    directory: OwnedDir,
 }
 
 impl Abandoned {
-    /// Takes it over, with its PIN removed already: what follows takes time, and may be cut short.
+    /// Takes it over and removes its PIN: what follows takes time, and may be cut short.
     fn take(path: PathBuf) -> Option<Self> {
-        let directory = Own::open(&path)?;
-        let (lock, tag) = IdentityTag::take(&directory.contents())?;
-        // Most have none.
-        let _ = fs::remove_file(directory.contents().join(PIN_FILE));
-        Some(Self {
-            path,
-            directory,
-            tag,
-            _lock: lock,
-        })
-    }
-
-    fn remove(self) -> Option<()> {
-        if World::here().ok()? == self.tag.world {
-            end_users(&self.directory.contents());
+        let directory = OwnedDir::open(&path).ok()?;
+        let is_abandoned = match directory.tag() {
+            Some(tag) => directory.is_let_go(&tag),
+            // Its keymark died over making or removing it.
+            None => {
+                is_made_name(&path) && directory.0.try_lock().is_ok() && directory.is_unfinished()
+            }
+        };
+        if !is_abandoned {
+            return None;
         }
-        self.directory.remove(&self.path).ok()
+        // Most have no PIN.
+        let _ = fs::remove_file(directory.contents().join(PIN_FILE));
+        Some(Self { path, directory })
     }
 }
 
-/// One without a mark: its keymark died over making or removing it. There is nothing else in it.
-fn take_unfinished(path: &Path) -> Option<()> {
-    let directory = Own::open(path)?;
-    let lock = directory.contents().join(LOCK);
-    if fs::symlink_metadata(&lock).is_ok() {
-        let _lock = identity_tag::take_lock(&directory.contents())?;
-        fs::remove_file(lock).ok()?;
-    }
-    fs::remove_dir(path).ok()
+/// Returns whether [`PrivateDir`](super::PrivateDir) makes such names.
+fn is_made_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix(PREFIX).is_some_and(|random| {
+        random.len() == RANDOM && random.bytes().all(|letter| letter.is_ascii_alphanumeric())
+    })
 }
 
-pub(super) fn open_own(path: &Path) -> Option<File> {
-    Some(Own::open(path)?.0)
-}
+/// A directory of this user's, held open: whatever becomes of its name, its contents are looked at and removed.
+/// Nobody else may see them or write to it, though a group may pass through it.
+#[derive(Debug)]
+pub(super) struct OwnedDir(File);
 
-/// Ends a directory of this keymark's, whose lock it holds.
-pub(super) fn take_apart(path: &Path) -> io::Result<()> {
-    let directory = Own::open(path).ok_or(io::ErrorKind::NotFound)?;
-    end_users(&directory.contents());
-    directory.remove(path)
-}
-
-fn end_users(contents: &Path) {
-    remove_socket_directories(contents);
-    process::end_recorded(contents);
-}
-
-/// A directory of this user's that nobody else may see or write to, though a group may pass through it, held open: whatever becomes of its name, what is
-/// looked at and removed is in this one.
-struct Own(File);
-
-impl Own {
-    fn open(path: &Path) -> Option<Self> {
+impl OwnedDir {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
         let directory = OpenOptions::new()
             .read(true)
             .custom_flags(O_DIRECTORY | O_NOFOLLOW)
-            .open(path)
-            .ok()?;
-        let meta = directory.metadata().ok()?;
-        let private = meta.uid() == nix::unistd::geteuid().as_raw() && meta.mode() & 0o067 == 0;
-        private.then_some(Self(directory))
+            .open(path)?;
+        let meta = directory.metadata()?;
+        if meta.uid() != nix::unistd::geteuid().as_raw() || meta.mode() & 0o067 != 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(Self(directory))
+    }
+
+    /// Opens a directory that was just made, and locks and tags it.
+    ///
+    /// # Errors
+    /// When a sweep has removed it ([`io::ErrorKind::NotFound`]).
+    pub(super) fn hold(path: &Path) -> io::Result<Self> {
+        let directory = Self::open(path)?;
+        // A file system without locks of directories has no sweeps either.
+        let _ = directory.0.lock();
+        let tag = IdentityTag::of(&directory.0)?;
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(directory.contents().join(TAG))?
+            .write_all(tag.text()?.as_bytes())?;
+        Ok(directory)
+    }
+
+    pub(super) fn into_file(self) -> File {
+        self.0
     }
 
     fn contents(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }
 
-    /// The lock goes last, so that what is left of a removal that is cut short is still known; between it and
-    /// the directory itself, the name says who was at it.
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        let contents = self.contents();
-        let mut emptied = empty(&contents);
-        for _ in 0..WRITERS {
-            if emptied.is_ok() {
-                break;
+    /// Reads its tag. None where there is none, or where it is another directory's.
+    fn tag(&self) -> Option<IdentityTag> {
+        let mut text = String::new();
+        let file = OpenOptions::new()
+            .read(true)
+            // A link leads elsewhere, and a pipe would keep us waiting.
+            .custom_flags(O_NOFOLLOW | O_NONBLOCK)
+            .open(self.contents().join(TAG))
+            .ok()?;
+        file.take(LONGEST).read_to_string(&mut text).ok()?;
+        let own = identity(&self.0).ok()?;
+        IdentityTag::parse(&text).filter(|tag| tag.directory == own)
+    }
+
+    /// Returns whether there is nothing in it but a tag that was not written.
+    fn is_unfinished(&self) -> bool {
+        fs::read_dir(self.contents()).is_ok_and(|mut entries| {
+            entries.all(|entry| {
+                entry.is_ok_and(|entry| {
+                    entry.file_name() == TAG && entry.metadata().is_ok_and(|meta| meta.len() == 0)
+                })
+            })
+        })
+    }
+
+    /// Takes the lock: at once, or, of a keymark that is dead, when its last child has let go of it.
+    fn is_let_go(&self, tag: &IdentityTag) -> bool {
+        let here = PidNamespace::here().is_ok_and(|here| here == tag.namespace);
+        let mut waited = Duration::ZERO;
+        while self.0.try_lock().is_err() {
+            if !here || tag.keymark.lives() || waited >= LINGERING {
+                return false;
             }
-            emptied = empty(&contents);
+            std::thread::sleep(STEP);
+            waited += STEP;
         }
-        emptied?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let random = name.strip_prefix(PREFIX).unwrap_or(&name);
-        let leaving = path.with_file_name(process::unfinished_prefix()? + random);
-        fs::rename(path, &leaving)?;
-        fs::remove_file(contents.join(LOCK))?;
-        fs::remove_dir(leaving)
+        true
+    }
+
+    /// Removes it with its contents. The tag goes last, so that what is left of a removal that is cut short is still
+    /// known.
+    pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
+        let contents = self.contents();
+        remove_socket_directories(&contents);
+        (0..WRITERS)
+            .map(|_| empty(&contents))
+            .find(Result::is_ok)
+            .unwrap_or_else(|| empty(&contents))?;
+        match fs::remove_file(contents.join(TAG)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::remove_dir(path)
     }
 }
 
-/// Removes everything but the lock.
+/// Identity of a private directory and of the keymark that has made it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IdentityTag {
+    /// Device and inode of the directory.
+    directory: (u64, u64),
+    namespace: PidNamespace,
+    keymark: Process,
+}
+
+/// Namespace in which numbers of processes mean the same.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct PidNamespace {
+    /// The kernel's name of its start.
+    boot: String,
+    inode: u64,
+}
+
+impl PidNamespace {
+    fn here() -> io::Result<Self> {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        Ok(Self {
+            boot: boot.trim().to_owned(),
+            inode: fs::metadata("/proc/self/ns/pid")?.ino(),
+        })
+    }
+}
+
+fn identity(directory: &File) -> io::Result<(u64, u64)> {
+    directory.metadata().map(|meta| (meta.dev(), meta.ino()))
+}
+
+impl IdentityTag {
+    /// Makes the tag of a directory of this keymark's.
+    fn of(directory: &File) -> io::Result<Self> {
+        Ok(Self {
+            directory: identity(directory)?,
+            namespace: PidNamespace::here()?,
+            keymark: Process::of(std::process::id()).ok_or(io::ErrorKind::NotFound)?,
+        })
+    }
+
+    /// Formats it as a title and JSON.
+    fn text(&self) -> io::Result<String> {
+        Ok(format!("{TITLE}\n{}\n", serde_json::to_string(self)?))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let tag = text.strip_suffix('\n')?.strip_prefix(TITLE)?;
+        serde_json::from_str(tag.strip_prefix('\n')?).ok()
+    }
+}
+
+/// Removes everything but the tag.
 fn empty(contents: &Path) -> io::Result<()> {
     for entry in fs::read_dir(contents)? {
         let entry = entry?;
-        if entry.file_name() == LOCK {
+        if entry.file_name() == TAG {
             continue;
         }
         if entry.file_type()?.is_dir() {
@@ -160,7 +254,7 @@ fn empty(contents: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where `/run/user/UID` exists, GnuPG keeps the sockets of a home there and not in the home.
+/// Removes socket directories of GnuPG's homes: `/run/user/UID`, if it exists, has the sockets.
 fn remove_socket_directories(contents: &Path) {
     let Ok(real) = fs::read_link(contents) else {
         return;
@@ -187,16 +281,32 @@ mod tests {
     use super::super::PrivateDir;
     use super::*;
 
-    /// As a keymark leaves it that is killed.
+    /// Makes a directory as a killed keymark leaves it. Only a dead keymark's lock is waited for, and children that
+    /// other tests start hold it for a moment more.
     fn abandoned(parent: &Path) -> PathBuf {
-        let dir = PrivateDir::within(parent).unwrap();
-        let path = dir.path().to_owned();
-        let kept = parent.join("kept");
-        fs::rename(&path, &kept).unwrap();
-        drop(dir); // lets go of the lock
-        fs::rename(&kept, &path).unwrap();
-        IdentityTag::outlive(&path);
+        let path = unfinished(parent);
+        let held = OwnedDir::hold(&path).unwrap();
+        let mut ended = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let keymark = Process::of(ended.id()).unwrap();
+        ended.kill().unwrap();
+        ended.wait().unwrap();
+        let tag = IdentityTag {
+            keymark,
+            ..IdentityTag::of(&held.0).unwrap()
+        };
+        fs::write(path.join(TAG), tag.text().unwrap()).unwrap();
         path
+    }
+
+    fn unfinished(parent: &Path) -> PathBuf {
+        let made = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir_in(parent);
+        made.unwrap().keep()
     }
 
     #[test]
@@ -222,23 +332,23 @@ mod tests {
         fs::write(&other, "x").unwrap();
         let taken = Abandoned::take(left.clone()).unwrap();
         assert!(!pin.exists() && other.exists());
-        taken.remove().unwrap();
+        taken.directory.remove(&taken.path).unwrap();
         assert!(!left.exists());
     }
 
     #[test]
-    fn a_directory_of_that_name_with_a_lock_is_not_keymarks() {
+    fn a_directory_of_that_name_without_its_own_tag_is_not_keymarks() {
         let parent = tempfile::tempdir().unwrap();
         let users = parent.path().join("keymark-notes");
         fs::create_dir(&users).unwrap();
         fs::set_permissions(&users, fs::Permissions::from_mode(0o700)).unwrap();
-        fs::write(users.join(LOCK), "").unwrap();
+        fs::write(users.join("lock"), "").unwrap();
         assert_eq!(sweep_within(parent.path()), 0);
         // A copy of one that was keymark's is the user's, too.
         let left = abandoned(parent.path());
-        fs::copy(left.join(LOCK), users.join(LOCK)).unwrap();
+        fs::copy(left.join(TAG), users.join(TAG)).unwrap();
         assert_eq!(sweep_within(parent.path()), 1);
-        assert!(users.join(LOCK).exists() && !left.exists());
+        assert!(users.join(TAG).exists() && !left.exists());
     }
 
     #[test]
@@ -277,23 +387,46 @@ mod tests {
     #[test]
     fn a_removal_and_a_making_that_were_cut_short_are_finished() {
         let parent = tempfile::tempdir().unwrap();
-        let own = process::unfinished_prefix().unwrap();
-        let dead = own.replace(&format!("-{}-", std::process::id()), "-4194305-");
-        let make = |name: &str| {
-            let path = parent.path().join(name);
-            fs::create_dir(&path).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-            path
-        };
-        let (empty, locked) = (
-            make(&(dead.clone() + "aaaaaa")),
-            make(&(dead.clone() + "bbbbbb")),
-        );
-        fs::write(locked.join(LOCK), "").unwrap();
-        let full = make(&(dead + "cccccc"));
+        let (empty, untold) = (unfinished(parent.path()), unfinished(parent.path()));
+        fs::write(untold.join(TAG), "").unwrap();
+        let full = unfinished(parent.path());
         fs::write(full.join("file"), "").unwrap();
-        let under_way = make(&(own + "dddddd"));
+        let users = parent.path().join("keymark-notes");
+        fs::create_dir(&users).unwrap();
+        fs::set_permissions(&users, fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(sweep_within(parent.path()), 2);
-        assert!(!empty.exists() && !locked.exists() && full.exists() && under_way.exists());
+        assert!(!empty.exists() && !untold.exists() && full.exists() && users.exists());
+        // One that is swept before it is locked is made again.
+        assert_eq!(
+            OwnedDir::hold(&empty).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+
+    #[test]
+    fn the_lock_of_a_dead_keymark_is_waited_for() {
+        let parent = tempfile::tempdir().unwrap();
+        let left = abandoned(parent.path());
+        let held = OwnedDir::open(&left).unwrap();
+        held.0.lock().unwrap();
+        // A child that is on its way to its program has the same open file.
+        let lingering = std::thread::spawn(move || {
+            std::thread::sleep(STEP * 20);
+            drop(held);
+        });
+        assert_eq!(sweep_within(parent.path()), 1);
+        lingering.join().unwrap();
+    }
+
+    #[test]
+    fn a_tag_is_read_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let held = OwnedDir::open(&abandoned(parent.path())).unwrap();
+        let tag = held.tag().unwrap();
+        let text = tag.text().unwrap();
+        assert_eq!(IdentityTag::parse(&text), Some(tag));
+        for other in ["", "\n", "private directory of keymark\n", text.trim_end()] {
+            assert_eq!(IdentityTag::parse(other), None, "{other:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What libgcrypt answers, in OpenSSL's forms.
+//! Answers of libgcrypt in OpenSSL's forms.
 
 use keymark_bench::{Algorithm, Family};
 use keymark_native::gcrypt::sexp::Sexp;

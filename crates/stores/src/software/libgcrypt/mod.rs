@@ -15,17 +15,17 @@ use key::curve;
 
 /// The installed libgcrypt.
 #[derive(Debug)]
-pub(super) struct Installed(&'static Libgcrypt);
+pub(super) struct InstalledLibgcrypt(&'static Libgcrypt);
 
 /// Loads it, if that has not been done.
-pub(super) fn load() -> Result<Installed, Error> {
+pub(super) fn load() -> Result<InstalledLibgcrypt, Error> {
     let what = || format!("libgcrypt ({FILE})");
     Libgcrypt::load()
-        .map(Installed)
+        .map(InstalledLibgcrypt)
         .map_err(|reason| missing(what(), reason.to_string(), "libgcrypt20"))
 }
 
-impl Loaded for Installed {
+impl Loaded for InstalledLibgcrypt {
     fn version(&self) -> String {
         self.0.version().to_owned()
     }
@@ -115,7 +115,7 @@ impl KeyHandle for Handle {
     }
 }
 
-/// In the advanced form of S-expressions, as gpg-agent has it signed (`do_encode_md`, `do_encode_dsa`,
+/// Formats input in the advanced form of S-expressions, as gpg-agent has it signed (`do_encode_md`, `do_encode_dsa`,
 /// `do_encode_eddsa` of its agent/pksign.c).
 fn to_sign(algorithm: Algorithm, input: &[u8]) -> String {
     let input = hex::encode(input);
@@ -134,8 +134,9 @@ fn to_sign(algorithm: Algorithm, input: &[u8]) -> String {
     }
 }
 
-/// As gpg sends it to gpg-agent, except that padding is taken off here, since no gpg stands above. Without flags older
-/// versions answer without the name of what they answer. Numbers are signed: zeros stand before them.
+/// Formats input as gpg sends it to gpg-agent, except that padding is taken off here, since no gpg stands above.
+/// Without flags older versions answer without the name of what they answer. Numbers are signed: zeros stand before
+/// them.
 fn to_decrypt(algorithm: Algorithm, input: &[u8]) -> String {
     let (a, b) = input.split_at(input.len() / 2);
     match (algorithm.family(), hex::encode(input)) {

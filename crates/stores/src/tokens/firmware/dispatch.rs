@@ -1,4 +1,4 @@
-//! Which backend of trussed answers which request of the application, as in the Nitrokey 3.
+//! The backends of trussed for the application's requests, as in the Nitrokey 3.
 
 use trussed::backend::BackendId;
 use trussed::serde_extensions::ExtensionDispatch;
@@ -11,7 +11,6 @@ use trussed_rsa_alloc::SoftwareRsa;
 use trussed_staging::StagingBackend;
 use trussed_wrap_key_to_file::WrapKeyToFileExtension;
 
-/// In the order in which they are asked.
 pub(super) const BACKENDS: &[BackendId<Unit>] = &[
     BackendId::Custom(Unit::Rsa),
     BackendId::Custom(Unit::Staging),
@@ -54,7 +53,6 @@ impl Default for Dispatch {
     }
 }
 
-/// What applications can ask for beyond trussed's core.
 #[derive(Debug, Clone, Copy, ExtensionId)]
 pub(super) enum Extension {
     Auth = 0,

@@ -12,7 +12,6 @@ use trussed::store::DynFilesystem;
 
 const BLOCK: usize = 512;
 const BLOCKS: usize = 256;
-/// Of every file of a token's state.
 pub(super) const PRIVATE_FILE: u32 = 0o600;
 
 /// 128 kB, erased to FF as flash is.

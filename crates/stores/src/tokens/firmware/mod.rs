@@ -54,7 +54,7 @@ fn not_mounted(error: littlefs2::io::Error) -> FirmwareError {
     ))
 }
 
-/// How the card is made.
+/// Options of a card.
 #[derive(Debug, Clone)]
 pub struct FirmwareOptions {
     /// Serial number of a new card; random if there is none. A state keeps the one it began with.
@@ -90,7 +90,6 @@ impl trussed::platform::UserInterface for Finger {
     }
 }
 
-/// What trussed needs of a device.
 struct Board {
     rng: OsRng,
     store: Store<'static>,
@@ -116,18 +115,18 @@ impl trussed::platform::Platform for Board {
 }
 
 /// A system call is a function call: the service works within it.
-struct Call {
+struct FirmwareCall {
     service: Service<Board, Dispatch>,
     endpoints: [ServiceEndpoint<'static, Unit, Contexts>; 1],
 }
 
-impl trussed::platform::Syscall for Call {
+impl trussed::platform::Syscall for FirmwareCall {
     fn syscall(&mut self) {
         self.service.process(&mut self.endpoints);
     }
 }
 
-type Client = ClientImplementation<'static, Call, Dispatch>;
+type Client = ClientImplementation<'static, FirmwareCall, Dispatch>;
 
 /// The card.
 #[derive(derive_more::Debug)]
@@ -199,7 +198,7 @@ impl Firmware {
             .try_into()
             .map_err(|_| not_started("its name does not fit"))?;
         let endpoint = ServiceEndpoint::new(responder, CoreContext::new(name), BACKENDS);
-        let call = Call {
+        let call = FirmwareCall {
             service: Service::with_dispatch(board, Dispatch::default()),
             endpoints: [endpoint],
         };

@@ -1,4 +1,4 @@
-//! What of a token's state is not on its flash.
+//! The part of a token's state that is not on its flash.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};

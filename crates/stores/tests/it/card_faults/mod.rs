@@ -20,14 +20,13 @@ use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, Touch, Unattended, User};
 
-/// What becomes of a command of an instruction.
 type Fault = Arc<Mutex<Option<(u8, Answer)>>>;
 
 #[derive(Clone)]
 enum Answer {
-    /// In place of the card's.
+    /// Answer in place of the card's.
     Is(Vec<u8>),
-    /// None: the card was pulled out.
+    /// The card was pulled out.
     Removed,
     /// The card's, in parts of so many octets, each fetched with GET RESPONSE.
     InParts(usize),
@@ -73,7 +72,6 @@ impl Port for Faulty {
 struct FaultyChannel {
     card: Box<dyn Channel>,
     fault: Fault,
-    /// Of a response that goes out in parts.
     rest: Vec<u8>,
 }
 
@@ -187,7 +185,6 @@ fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>,
 }
 
 impl FaultyCard {
-    /// One signature, as far as it comes; a right one is told from a wrong one.
     fn sign(&self) -> Result<(), String> {
         let mut handle = open(&self.device, Operation::Sign).map_err(|error| error.to_string())?;
         let input = &self.challenge.inputs[0];

@@ -7,6 +7,7 @@ use keymark_stores::challenge::Challenge;
 use keymark_stores::journal::Journals;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
+use keymark_stores::store::KeyStore;
 use keymark_stores::user::{Consent, Pin, PinSource, Pins, TokenName, User};
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
@@ -22,7 +23,6 @@ fn token(object: &str) -> TokenHere {
     token_for(object, None, &Run::new(0))
 }
 
-/// The same, which may be written to if it is called so.
 fn token_for(object: &str, write: Option<TokenName>, run: &Run) -> TokenHere {
     let pin = PinSource::Known(Pin::new(PIN));
     let user = User {
@@ -43,7 +43,7 @@ fn token_for(object: &str, write: Option<TokenName>, run: &Run) -> TokenHere {
 
 fn conforms(object: &str, algorithms: Option<&[&str]>) {
     let token = token(object);
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     suite::conforms(store, algorithms);
     let wanted = |capability: &Capability| {
         let name = capability.algorithm.name();
@@ -103,7 +103,7 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
         ..Run::new(0)
     };
     let token = token_for("", Some(named), &run);
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     suite::conforms(store, Some(&["rsa2048", "nistp256", "ed25519"]));
     let journalled = || std::fs::read_dir(journals.path()).unwrap().count();
     assert_eq!(journalled(), 1, "the token's");
@@ -111,7 +111,7 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
     assert_eq!(journalled(), 0);
     let other = Some(TokenName::parse("0badcafe").unwrap());
     let token = token_for("", other, &run);
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     let capability = store.capabilities().unwrap()[0];
     store.key(capability).unwrap();
     assert_eq!(
@@ -146,7 +146,7 @@ impl Others {
         said
     }
 
-    /// Whether the system's OpenSSL takes `signature` for one of the digest.
+    /// Returns whether the system's OpenSSL takes `signature` for one of the digest.
     fn openssl_verifies(&self, padding: &[&str]) {
         let mut openssl = Command::new("openssl");
         openssl.args(["pkeyutl", "-verify", "-pubin", "-inkey", "public.der"]);
@@ -158,7 +158,6 @@ impl Others {
         assert!(said.contains("Verified Successfully"), "{said}");
     }
 
-    /// What `pkcs11-tool` makes of a file with the key.
     fn tool(&self, action: &str, options: &[&str], input: &str) -> Vec<u8> {
         let mut tool = Command::new("pkcs11-tool");
         tool.arg("--module").arg(SoftHsmToken::library());
@@ -189,7 +188,7 @@ fn the_schemes_are_those_of_other_programs() {
         return in_a_child(NAME, |token| token.make_key("rsa:2048", "01", "web"));
     }
     let token = token(";object=web");
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     let key = store.key(Capability::new("rsa2048".parse().unwrap(), Operation::Sign));
     let public = store.public_key(&key.unwrap()).unwrap();
     let others = Others(tempfile::tempdir().unwrap());
@@ -248,7 +247,6 @@ fn signed_as_others_do(
     assert!(challenge.verifier.verify(&[foreign]).remove(0).is_err());
 }
 
-/// What our inputs hold, OpenSC's tool finds.
 fn decrypted_as_others_do(others: &Others, public: &PublicKey) {
     let scheme = Some(Scheme::OaepSha1);
     let challenge = Challenge::new(public, Operation::Decrypt, scheme, 16, 0).unwrap();

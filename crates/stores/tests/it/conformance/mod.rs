@@ -1,4 +1,4 @@
-//! One suite for every key store: what the seam promises, whoever is behind it.
+//! The suite for every key store: the promises of the seam.
 
 mod behind_a_module;
 mod in_readers;
@@ -16,7 +16,7 @@ use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
 use keymark_stores::scheme::Scheme;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 
 use suite::Use;
 
@@ -53,7 +53,7 @@ fn virtual_cards_conform() {
 }
 
 /// A card with a key in each slot.
-fn loaded() -> (Reader, CardDevice) {
+fn loaded() -> (CardReader, CardDevice) {
     let maker = CardMaker::virtual_card();
     let reader = maker.make().unwrap();
     let keys = Arc::new(SoftwareStore::default());

@@ -3,8 +3,9 @@
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stores::pkcs11::modules::Places;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_stores::pkcs11::{ManagedKind, ManagedPlace, ModuleFile, TokenHere};
+use keymark_stores::store::KeyStore;
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 
@@ -17,7 +18,7 @@ fn conforms(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     if let Ok(file) = std::env::var(LIBRARY) {
         let file: ModuleFile = serde_json::from_str(&file).unwrap();
         let token = TokenHere::of_managed(&kind, &file, &Run::new(0)).unwrap();
-        let store = token.store();
+        let store: &dyn KeyStore = &token;
         suite::conforms_used(store, Some(algorithms), how(&kind));
         return store.restore().unwrap();
     }
@@ -25,8 +26,8 @@ fn conforms(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     in_a_child(place.file(), test);
 }
 
-/// tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md): of keys that several use at once, one in four runs ended with
-/// `CKR_OPERATION_ACTIVE` or `CKR_SESSION_HANDLE_INVALID`.
+/// tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md): of keys that several use at once, one in four runs
+/// ended with `CKR_OPERATION_ACTIVE` or `CKR_SESSION_HANDLE_INVALID`.
 fn how(kind: &ManagedKind) -> Use {
     match kind {
         ManagedKind::Swtpm => Use::InTurn,
@@ -47,7 +48,6 @@ fn in_a_child(file: &ModuleFile, test: &str) {
     );
 }
 
-/// The same with keymark's own module before the library, which takes down the calls.
 fn conforms_traced(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     if std::env::var_os(LIBRARY).is_some() {
         return conforms(kind, test, algorithms);

@@ -1,4 +1,4 @@
-//! What every key store has to do.
+//! Duties of every key store.
 
 use std::sync::Arc;
 
@@ -6,14 +6,13 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Input, KeyHandle, Verifiable, Verifier};
-use keymark_stores::access::KeyUse;
+use keymark_stores::access::{Access, KeyLocator, KeyUse};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::scheme::Scheme;
 use keymark_stores::store::KeyStore;
 use keymark_stores::worker;
 
-/// What a key is asked, and the check.
 struct Exercise {
     inputs: Arc<[Input]>,
     verifier: Arc<dyn Verifier>,
@@ -30,12 +29,12 @@ fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
     }
 }
 
-/// How the handles of a key are used.
+/// Use of the handles of a key.
 #[derive(Clone, Copy)]
 pub enum Use {
-    /// At once, each in a thread of its own.
+    /// Each in a thread of its own, all together.
     Together,
-    /// One after the other while all are open: of a library that is not safe in threads, whose keys processes share.
+    /// Each after the other while all are open, for a library that is not safe in threads, whose keys processes share.
     InTurn,
 }
 
@@ -44,7 +43,6 @@ pub fn conforms(store: &dyn KeyStore, algorithms: Option<&[&str]>) {
     conforms_used(store, algorithms, Use::Together);
 }
 
-/// The same, with the handles of a key used in that way.
 pub fn conforms_used(store: &dyn KeyStore, algorithms: Option<&[&str]>, how: Use) {
     let wanted = |capability: &Capability| {
         let name = capability.algorithm.name();
@@ -64,34 +62,40 @@ pub fn conforms_used(store: &dyn KeyStore, algorithms: Option<&[&str]>, how: Use
     lacks_what_it_does_not_offer(store, &capabilities);
 }
 
-/// The same key at every call, reached in the way that is said, by several handles, each usable from a thread
-/// of its own; results belong to their inputs.
+/// Tests that the store gives the same key at every call, reached in the way that is said, by several handles, each
+/// usable from a thread of its own; results belong to their inputs.
 fn does_it(store: &dyn KeyStore, capability: Capability, how: Use) {
     let key = store.key(capability).unwrap();
     assert_eq!(key.capability(), capability);
     assert_eq!(store.key(capability).unwrap(), key, "it is the same key");
     let mut handles: Vec<Box<dyn KeyHandle>> = Vec::new();
     let spki = |public: PublicKey| public.spki_der().unwrap();
-    let access = store.access(&key).unwrap();
-    if let Some(test_key) = access.file {
-        assert_eq!(test_key.algorithm, key.algorithm);
-    }
-    if let Some((card, slot)) = access.card {
-        let public = card.slot_public_key(slot, key.algorithm);
-        assert_eq!(
-            spki(public.unwrap()),
-            spki(store.public_key(&key).unwrap()),
-            "the way leads to the same key"
-        );
-    }
-    if let Some(errand) = access.errand {
+    let locator = match store.access(&key) {
+        Ok(Access::KeyFile(test_key)) => {
+            assert_eq!(test_key.algorithm, key.algorithm);
+            Some(KeyLocator::Software(test_key.sealed().unwrap()))
+        }
+        Ok(Access::Card(card, slot)) => {
+            let public = card.slot_public_key(slot, key.algorithm);
+            assert_eq!(
+                spki(public.unwrap()),
+                spki(store.public_key(&key).unwrap()),
+                "the way leads to the same key"
+            );
+            None
+        }
+        Ok(Access::Locator(locator)) => Some(locator),
+        // A token in this process is reached from nowhere else.
+        Ok(Access::Module(_)) | Err(_) => None,
+    };
+    if let Some(locator) = locator {
         // As another process does it, whose answers have to pass the same check.
         let used = KeyUse {
             capability,
             scheme: None,
             library: None,
         };
-        handles.push(worker::open(&errand, used).unwrap());
+        handles.push(worker::open(&locator, used).unwrap());
     }
     let exercise = by_public_key(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;
@@ -135,7 +139,6 @@ fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
     handle.leave().unwrap();
 }
 
-/// The same for a key that is used by that scheme: here by two handles.
 pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: Scheme) {
     let key = store.key(capability).unwrap();
     let public = store.public_key(&key).unwrap();
@@ -148,7 +151,7 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
     let opened = (0..2).map(|_| store.open(&key, Some(scheme)).unwrap());
     let handles: Vec<Box<dyn KeyHandle>> = opened.collect();
     assert!(
-        store.access(&key).unwrap().card.is_none(),
+        !matches!(store.access(&key), Ok(Access::Card(..))),
         "cards have no schemes"
     );
     for mut handle in handles {
@@ -171,7 +174,7 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
     }
 }
 
-/// What is not offered is refused when the key is asked for, not when it is used: every operation of
+/// Tests that other capabilities are refused when the key is asked for, not when it is used: every operation of
 /// every algorithm. (A key that signs may be asked to authenticate; a store need not say so.)
 fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
     let mut refused = 0;

@@ -17,7 +17,7 @@ use keymark_stores::openpgp_card::{CardDevice, CardMaker, KeyPresence, Port};
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::Firmware;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 
 use theatre::{Fault, SELECT, Theatre, USER_PIN, every_fault, files, firmware};
 
@@ -113,7 +113,6 @@ fn operating() {
     );
 }
 
-/// In a slot whose attributes change, and in one whose attributes stay.
 const WRITTEN: [(Slot, &str); 2] = [
     (Slot::Decryption, "cv25519"),
     (Slot::Authentication, "ed25519"),
@@ -277,7 +276,7 @@ fn a_verify_that_is_answered_6cxx_is_sent_once() {
     }
     let verified = Arc::default();
     let mut theatre = Theatre::new();
-    theatre.stage.reader = Reader::new(Box::new(Picky {
+    theatre.stage.reader = CardReader::new(Box::new(Picky {
         card: firmware([0x0A, 0x1B, 0x2C, 0x3D]),
         verified: Arc::clone(&verified),
     }));

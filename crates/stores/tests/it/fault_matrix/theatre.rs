@@ -13,7 +13,7 @@ use keymark_stores::openpgp_card::{
 };
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, Touch, User};
 
 pub(crate) const USER_PIN: &str = "123456";
@@ -28,7 +28,7 @@ const ED25519_FOR_AUT: [u8; 15] = [
 pub(crate) enum Fault {
     /// The card is pulled out, and stays out.
     Pulled,
-    /// It is pulled out, and another put in its place.
+    /// The card is pulled out, and another put in its place.
     Swapped,
     /// Another program resets it.
     Reset,
@@ -48,7 +48,6 @@ impl Fault {
     ];
 }
 
-/// When a fault strikes: before so many more commands have been sent.
 #[derive(Default)]
 pub(crate) struct Script {
     strike: Option<(Fault, usize)>,
@@ -62,7 +61,7 @@ pub(crate) struct Script {
 /// A reader to which the script happens.
 #[derive(Clone)]
 pub(crate) struct Stage {
-    pub(crate) reader: Reader,
+    pub(crate) reader: CardReader,
     script: Arc<Mutex<Script>>,
 }
 
@@ -143,7 +142,6 @@ impl Stage {
     }
 }
 
-/// What another card is sent that could harm it.
 #[derive(Clone, Default)]
 pub(crate) struct Harm(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -203,7 +201,7 @@ pub(crate) fn firmware(serial: [u8; 4]) -> Firmware {
 
 impl Theatre {
     pub(crate) fn new() -> Self {
-        let reader = Reader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
+        let reader = CardReader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
         let keys = Arc::default();
         let maker = CardMaker::virtual_card();
         let made = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));
@@ -272,7 +270,6 @@ impl Theatre {
         self.device(USER_PIN).facts().unwrap().clone()
     }
 
-    /// What has to be so after any fault, with the first card in its reader again.
     pub(crate) fn inspect(&self, scene: &str, tries: u8) -> CardFacts {
         let harm = self.harm.0.lock().unwrap().clone();
         assert!(

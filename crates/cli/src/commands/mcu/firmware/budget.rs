@@ -2,12 +2,13 @@
 
 use keymark_report::formats::ci::Test;
 
-use super::simulate::Run;
+use super::simulate::FirmwareRun;
 use crate::args::Budget;
 use crate::exit::Failure;
 
-/// What a budget is of: the longest stretch of a phase, a function with those that it calls, or the whole.
-fn cycles(run: &Run, name: &str) -> Option<u64> {
+/// Returns the cycles of a budget's subject: the longest stretch of a phase, a function with its callees, or the
+/// whole.
+fn cycles(run: &FirmwareRun, name: &str) -> Option<u64> {
     let phases = run.phases();
     let phase = phases.iter().find(|(known, _)| known == name);
     let longest = phase.map(|(_, phase)| phase.longest);
@@ -23,7 +24,11 @@ fn cycles(run: &Run, name: &str) -> Option<u64> {
 }
 
 /// A test for each budget; more by this share is still fine.
-pub(super) fn judge(run: &Run, budgets: &[Budget], above: f64) -> Result<Vec<Test>, Failure> {
+pub(super) fn judge(
+    run: &FirmwareRun,
+    budgets: &[Budget],
+    above: f64,
+) -> Result<Vec<Test>, Failure> {
     let test = |budget: &Budget| {
         let name = &budget.name;
         let taken = cycles(run, name).ok_or_else(|| {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::finish;
 use super::kept::keep;
-use super::simulate::{Echo, Run};
+use super::simulate::{Echo, FirmwareRun};
 use crate::args::FirmwareComparison;
 use crate::commands::Outcome;
 use crate::exit::Exit;
@@ -19,7 +19,7 @@ use crate::output;
 /// Functions in the table of one part; --json has all.
 const MOST_FUNCTIONS: usize = 20;
 
-/// What rows are of.
+/// Row of the whole program.
 const WHOLE: &str = "whole";
 const PHASE: &str = "phase";
 const FUNCTION: &str = "function";
@@ -29,32 +29,32 @@ type Both = (Option<u64>, Option<u64>);
 
 /// Cycles of one thing on one part; `None` where it is not there.
 #[derive(Debug, Clone, Serialize)]
-struct Row {
+struct ChangeRow {
     mcu: String,
     of: &'static str,
     name: String,
     before: Option<u64>,
     after: Option<u64>,
-    /// Of the whole and of phases: the least and the greatest change with one assumption varied, as shares.
+    /// Least and greatest change of the whole or a phase with one assumption varied, as shares.
     change_low: Option<f64>,
     change_high: Option<f64>,
 }
 
-impl Row {
+impl ChangeRow {
     fn difference(&self) -> i64 {
         self.after.unwrap_or(0).cast_signed() - self.before.unwrap_or(0).cast_signed()
     }
 
-    /// How much longer it takes, as a share.
+    /// Returns the change as a share.
     fn change(&self) -> Option<f64> {
         let before = self.before.filter(|before| *before > 0)?;
         Some(self.after? as f64 / before as f64 - 1.0)
     }
 
     /// Both programs with the same assumption varied, which is why that is narrower than the bands of both.
-    fn change_band(&self, before: &Run, after: &Run) -> Option<(f64, f64)> {
+    fn change_band(&self, before: &FirmwareRun, after: &FirmwareRun) -> Option<(f64, f64)> {
         let own = self.change()?;
-        let variations = |run: &Run| {
+        let variations = |run: &FirmwareRun| {
             let number = run.phase_number(&self.name);
             let is_whole = self.of == WHOLE;
             let timing = run.profiler.timing();
@@ -92,7 +92,7 @@ pub(in crate::commands::mcu) fn run(
         failure,
     };
     for mcu in &arguments.mcu {
-        let run = |path| Run::new(path, mcu, arguments.limit, &arguments.phase, Echo::Keep);
+        let run = |path| FirmwareRun::new(path, mcu, arguments.limit, &arguments.phase, Echo::Keep);
         let (before, after) = (run(&arguments.before)?, run(&arguments.after)?);
         tests.push(test(mcu, "end before", before.problem()));
         tests.push(test(mcu, "end after", after.problem()));
@@ -122,7 +122,7 @@ pub(in crate::commands::mcu) fn run(
 }
 
 /// The whole, phases, and functions, those that changed most first.
-fn differences(before: &Run, after: &Run) -> Vec<Row> {
+fn differences(before: &FirmwareRun, after: &FirmwareRun) -> Vec<ChangeRow> {
     let mut both: BTreeMap<(&str, String), Both> = BTreeMap::new();
     for (of, name, cycles) in figures(before) {
         *both.entry((of, name)).or_default().0.get_or_insert(0) += cycles;
@@ -130,7 +130,7 @@ fn differences(before: &Run, after: &Run) -> Vec<Row> {
     for (of, name, cycles) in figures(after) {
         *both.entry((of, name)).or_default().1.get_or_insert(0) += cycles;
     }
-    let row = |((of, name), (before_cycles, after_cycles))| Row {
+    let row = |((of, name), (before_cycles, after_cycles))| ChangeRow {
         mcu: before.mcu.name.clone(),
         of,
         name,
@@ -139,7 +139,7 @@ fn differences(before: &Run, after: &Run) -> Vec<Row> {
         change_low: None,
         change_high: None,
     };
-    let mut rows: Vec<Row> = both.into_iter().map(row).collect();
+    let mut rows: Vec<ChangeRow> = both.into_iter().map(row).collect();
     for row in rows.iter_mut().filter(|row| row.of != FUNCTION) {
         (row.change_low, row.change_high) = row.change_band(before, after).unzip();
     }
@@ -156,7 +156,7 @@ fn differences(before: &Run, after: &Run) -> Vec<Row> {
     rows
 }
 
-fn figures(run: &Run) -> Vec<(&'static str, String, u64)> {
+fn figures(run: &FirmwareRun) -> Vec<(&'static str, String, u64)> {
     let phases = run.phases().into_iter();
     let phases = phases.map(|(name, phase)| (PHASE, name, phase.account.cycles()));
     let functions = run.profiler.flat().into_iter();
@@ -175,11 +175,11 @@ fn in_source(name: &str) -> String {
     name[..clone.unwrap_or(name.len())].to_owned()
 }
 
-fn print(rows: &[Row]) {
+fn print(rows: &[ChangeRow]) {
     output::heading("cycles before and after (predicted)");
     let shown = rows.chunk_by(|a, b| a.mcu == b.mcu).flat_map(|part| {
         let whole = part.iter().filter(|row| row.of != FUNCTION);
-        let changed = |row: &&Row| row.of == FUNCTION && row.difference() != 0;
+        let changed = |row: &&ChangeRow| row.of == FUNCTION && row.difference() != 0;
         whole.chain(part.iter().filter(changed).take(MOST_FUNCTIONS))
     });
     let table = TableOf::new(shown)

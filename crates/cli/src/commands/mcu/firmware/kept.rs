@@ -1,18 +1,18 @@
-//! What of a program's run stands in the archive: phases whose names say what is computed, such as `ed25519_sign`.
+//! Phases that are kept in the archive: their names say what is computed, such as `ed25519_sign`.
 
 use std::path::PathBuf;
 
-use keymark_bench::Settings;
 use keymark_bench::store::Capability;
+use keymark_bench::{PublishedMean, Settings};
 use keymark_stats::{Band, Seconds};
 
-use super::simulate::Run;
+use super::simulate::FirmwareRun;
 use crate::commands::mcu::record::{Figure, figure, of_figures};
 use crate::exit::Exit;
 use crate::frame;
 
 /// Keeps these runs as one, unless none of them has such a phase, or one did not end well.
-pub(super) fn keep(runs: &[&Run], archive: Option<&PathBuf>) -> Exit {
+pub(super) fn keep(runs: &[&FirmwareRun], archive: Option<&PathBuf>) -> Exit {
     let figures: Vec<Figure> = runs.iter().flat_map(|run| figures(run)).collect();
     if figures.is_empty() || runs.iter().any(|run| run.problem().is_some()) {
         return Exit::Fine;
@@ -21,21 +21,24 @@ pub(super) fn keep(runs: &[&Run], archive: Option<&PathBuf>) -> Exit {
 }
 
 /// The means of these phases' stretches.
-fn figures(run: &Run) -> impl Iterator<Item = Figure> {
+fn figures(run: &FirmwareRun) -> impl Iterator<Item = Figure> {
     let phases = run.phases().into_iter();
     phases.filter_map(|(name, phase)| {
         let (band, count, mcu) = (run.band(&phase), phase.count.max(1), &run.mcu);
         let (cycles, program) = (phase.account.cycles(), &run.program);
         let each = |all: Seconds| Seconds(all.0 / count as f64);
         let (low, high) = (each(band.low), each(band.high));
-        let time = (each(mcu.clock.seconds(cycles)), Band { low, high });
-        let note = format!(
-            "{} cycles at {}, the mean of {count} in {program}",
-            cycles / count,
-            mcu.clock
-        );
+        let published = PublishedMean {
+            note: format!(
+                "{} cycles at {}, the mean of {count} in {program}",
+                cycles / count,
+                mcu.clock
+            ),
+            band: Some(Band { low, high }),
+            ..PublishedMean::from(each(mcu.clock.seconds(cycles)))
+        };
         let device = format!("{}:{program}", mcu.name);
-        Some(figure(device, mcu, capability(&name)?, time, note))
+        Some(figure(device, mcu, capability(&name)?, published))
     })
 }
 

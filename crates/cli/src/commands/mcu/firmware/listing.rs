@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use keymark_mcu::listing::{Line, Listing};
+use keymark_mcu::listing::{InstructionCost, Listing};
 use keymark_mcu::timing::Stall;
 use keymark_report::TableOf;
 use keymark_stores::places::program;
 use serde::Serialize;
 
-use super::simulate::Run;
+use super::simulate::FirmwareRun;
 use crate::exit::Failure;
 use crate::{output, parts};
 
@@ -20,19 +20,19 @@ const OBJDUMP: &str = "arm-none-eabi-objdump";
 #[derive(Serialize)]
 pub(super) struct Annotated {
     function: String,
-    lines: Vec<Row>,
+    lines: Vec<InstructionRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct InstructionRow {
     address: u32,
     instruction: String,
     #[serde(flatten)]
-    took: Line,
+    took: InstructionCost,
 }
 
 /// Runs the program again, until where it came, and looks at that function; at the costliest, where none is named.
-pub(super) fn annotate(path: &Path, run: &Run, wanted: &str) -> Result<Annotated, Failure> {
+pub(super) fn annotate(path: &Path, run: &FirmwareRun, wanted: &str) -> Result<Annotated, Failure> {
     let mut functions = run.profiler.flat().into_iter().map(|(name, _)| name);
     let function = functions.find(|name| wanted.is_empty() || name == wanted);
     let image = parts::image(path, &run.mcu.layout).map_err(Failure::failed)?;
@@ -52,7 +52,7 @@ pub(super) fn annotate(path: &Path, run: &Run, wanted: &str) -> Result<Annotated
         left = if still < left { still } else { 0 };
     }
     let mut texts = texts(path, &range);
-    let row = |(&address, line): (&u32, &Line)| Row {
+    let row = |(&address, line): (&u32, &InstructionCost)| InstructionRow {
         address,
         instruction: texts.remove(&address).unwrap_or_default(),
         took: line.clone(),
@@ -63,7 +63,7 @@ pub(super) fn annotate(path: &Path, run: &Run, wanted: &str) -> Result<Annotated
     })
 }
 
-/// What the compiler's own disassembler calls the instructions.
+/// Returns the instructions' texts from the compiler's own disassembler.
 fn texts(path: &Path, range: &Range<u32>) -> BTreeMap<u32, String> {
     let listed = program::locate(None, OBJDUMP).and_then(|objdump| {
         let mut objdump = program::command(&objdump);

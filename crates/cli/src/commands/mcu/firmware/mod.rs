@@ -26,7 +26,7 @@ use crate::file;
 use crate::observers::print_json;
 use crate::output;
 use listing::Annotated;
-use simulate::{Echo, Run};
+use simulate::{Echo, FirmwareRun};
 
 pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> Outcome {
     let (path, phases) = (&arguments.elf, &arguments.phase);
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
         true => Echo::Keep,
         false => Echo::Print,
     };
-    let run = Run::new(path, &arguments.mcu, arguments.limit, phases, echo)?;
+    let run = FirmwareRun::new(path, &arguments.mcu, arguments.limit, phases, echo)?;
     let mut judged = budget::judge(&run, &arguments.budget, arguments.fail_above)?;
     let annotated = arguments.annotate.as_deref();
     let annotated = annotated.map(|wanted| listing::annotate(path, &run, wanted));
@@ -83,7 +83,7 @@ fn finish(tests: &[Test], junit: bool, otherwise: Exit) -> Outcome {
     }
 }
 
-fn report(run: &Run, judged: &[Test]) -> Value {
+fn report(run: &FirmwareRun, judged: &[Test]) -> Value {
     let clock = run.mcu.clock;
     let phase = |(name, phase): (String, Phase)| {
         let band = run.band(&phase);
@@ -133,7 +133,7 @@ fn report(run: &Run, judged: &[Test]) -> Value {
     })
 }
 
-fn print_phases(run: &Run) {
+fn print_phases(run: &FirmwareRun) {
     let clock = run.mcu.clock;
     let mut table = TableOf::new(run.phases())
         .name("phase", |(name, _)| name.clone())
@@ -165,7 +165,7 @@ fn print_phases(run: &Run) {
     output::table(table);
 }
 
-fn print_functions(run: &Run, top: usize) {
+fn print_functions(run: &FirmwareRun, top: usize) {
     let all = run.cycles().max(1) as f64;
     output::line("");
     let table = TableOf::new(run.profiler.flat().into_iter().take(top))

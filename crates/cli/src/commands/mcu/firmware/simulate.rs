@@ -1,4 +1,4 @@
-//! One run of a program, until it ends or somebody has waited enough.
+//! Run of a program until its end or the limit.
 
 use std::path::Path;
 
@@ -22,47 +22,47 @@ const SLICE: u64 = 2_000_000;
 const MOST_KEPT: usize = 1 << 20;
 
 /// A program with what it took.
-pub(super) struct Run {
+pub(super) struct FirmwareRun {
     pub(super) mcu: Microcontroller,
     /// The file's name.
     pub(super) program: String,
     pub(super) profiler: Profiler,
-    /// What it wrote, up to a limit.
+    /// Output, up to a limit.
     pub(super) written: Vec<u8>,
     pub(super) is_cut: bool,
     pub(super) executed: u64,
-    pub(super) ending: Ending,
+    pub(super) ending: ProgramEnding,
     names: Vec<PhaseName>,
 }
 
-/// How a program ended.
+/// End of a program.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "ending", rename_all = "kebab-case")]
-pub(super) enum Ending {
+pub(super) enum ProgramEnding {
     Exit {
         exit_code: u32,
     },
-    /// It could not go on.
+    /// Fault: the program cannot go on.
     Fault {
         address: u32,
         place: String,
         reason: String,
     },
-    /// It had not ended when the limit was reached.
+    /// Limit reached before the end.
     Limit {
         address: u32,
         place: String,
     },
 }
 
-/// What becomes of output as it comes.
+/// Treatment of output as it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Echo {
     Print,
     Keep,
 }
 
-impl Run {
+impl FirmwareRun {
     /// Runs that file on that part.
     pub(super) fn new(
         path: &Path,
@@ -109,13 +109,13 @@ impl Run {
         };
         bar.finish_and_clear();
         let ending = match stop {
-            Stop::Exit(exit_code) => Ending::Exit { exit_code },
-            Stop::Fault(fault) => Ending::Fault {
+            Stop::Exit(exit_code) => ProgramEnding::Exit { exit_code },
+            Stop::Fault(fault) => ProgramEnding::Fault {
                 address: fault.address,
                 place: image.place(fault.address),
                 reason: fault.reason.to_string(),
             },
-            Stop::Limit | Stop::Output => Ending::Limit {
+            Stop::Limit | Stop::Output => ProgramEnding::Limit {
                 address: machine.pc(),
                 place: image.place(machine.pc()),
             },
@@ -138,7 +138,7 @@ impl Run {
         })
     }
 
-    /// What a phase is called.
+    /// Returns the name of a phase.
     pub(super) fn phase_name(&self, number: u8) -> String {
         let named = self.names.iter().find(|name| name.number == number);
         match (named, number) {
@@ -176,19 +176,19 @@ impl Run {
         self.profiler.pipeline().now()
     }
 
-    /// What is wrong with the end, if anything.
+    /// Returns the problem with the end, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         let executed = self.executed;
         match &self.ending {
-            Ending::Exit { exit_code: 0 } => None,
-            Ending::Exit { exit_code } => Some(format!(
+            ProgramEnding::Exit { exit_code: 0 } => None,
+            ProgramEnding::Exit { exit_code } => Some(format!(
                 "the program ended with code {exit_code} after {executed} instructions"
             )),
-            Ending::Limit { place, .. } => Some(format!(
+            ProgramEnding::Limit { place, .. } => Some(format!(
                 "no end after {executed} instructions, now at {place}: the program may be in an endless loop; otherwise \
                  raise --limit"
             )),
-            Ending::Fault {
+            ProgramEnding::Fault {
                 address,
                 place,
                 reason,

@@ -24,10 +24,14 @@ pub(super) fn row(prediction: &Prediction) -> Value {
     let stalls = Stall::ALL
         .iter()
         .map(|&stall| (stall, account.stall(stall)));
-    let phases = prediction.phases.iter();
-    let phases = phases.map(|phase| (kernel.phase_name(phase.number), phase.account.cycles()));
-    let varied = prediction.variations.iter();
-    let varied = varied.map(|(assumption, cycles)| (assumption.name(), *cycles));
+    let phases = prediction
+        .phases
+        .iter()
+        .map(|phase| (kernel.phase_name(phase.number), phase.account.cycles()));
+    let varied = prediction
+        .variations
+        .iter()
+        .map(|(assumption, cycles)| (assumption.name(), *cycles));
     json!({
         "mcu": prediction.target.mcu.name,
         "kernel": kernel.name(),

@@ -137,7 +137,7 @@ fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
     targets.iter().unique_by(words).collect()
 }
 
-/// On all processors; the results have the order of the questions.
+/// Predicts on all processors; the results have the order of the questions.
 pub(super) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
     let bar = ProgressBar::new(wanted.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} predictions {elapsed}") {

@@ -1,9 +1,8 @@
 //! The tables of `keymark mcu predict`.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use keymark_mcu::predict::{Assumption, Prediction};
+use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{CacheUse, Stall};
 use keymark_report::TableOf;
 use keymark_report::units;
@@ -17,13 +16,13 @@ use crate::output;
 const MOST_COLUMNS: usize = 5;
 
 /// A row of the table with a column a prediction, and a column of that with a line each.
-struct Line {
+struct PredictionLine {
     name: String,
     cell: Box<dyn Fn(&Prediction) -> String>,
 }
 
-fn line(name: impl Into<String>, cell: impl Fn(&Prediction) -> String + 'static) -> Line {
-    Line {
+fn line(name: impl Into<String>, cell: impl Fn(&Prediction) -> String + 'static) -> PredictionLine {
+    PredictionLine {
         name: name.into(),
         cell: Box::new(cell),
     }
@@ -46,15 +45,11 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         }
         output::table(table);
         output::line(&format!(
-            "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
-             --json always does"
+            "for up to {MOST_COLUMNS} predictions the table shows where their cycles go; --json always does"
         ));
     } else {
         lines.extend(phases(first));
         lines.extend(details(predictions));
-        if arguments.sensitivity {
-            lines.extend(sensitivity(predictions));
-        }
         let mut table = TableOf::new(&lines).name("", |line| line.name.as_str());
         for prediction in predictions {
             table = table.value(prediction.name(), |line| (line.cell)(prediction));
@@ -64,7 +59,7 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
     output::line("");
 }
 
-fn head(first: &Prediction, tolerance: Duration) -> Vec<Line> {
+fn head(first: &Prediction, tolerance: Duration) -> Vec<PredictionLine> {
     let first = first.seconds().0;
     let sure = move |prediction: &Prediction| {
         let band = prediction.band();
@@ -94,15 +89,17 @@ fn head(first: &Prediction, tolerance: Duration) -> Vec<Line> {
     ]
 }
 
-fn phases(first: &Prediction) -> Vec<Line> {
+fn phases(first: &Prediction) -> Vec<PredictionLine> {
     if first.phases.len() < 2 {
         return Vec::new();
     }
     let of_phase = |number: u8| {
         let name = format!("cycles: {}", first.kernel.phase_name(number));
         line(name, move |prediction: &Prediction| {
-            let phases = prediction.phases.iter();
-            let its = phases.filter(|phase| phase.number == number);
+            let its = prediction
+                .phases
+                .iter()
+                .filter(|phase| phase.number == number);
             count(its.map(|phase| phase.account.cycles()).sum())
         })
     };
@@ -114,11 +111,11 @@ fn phases(first: &Prediction) -> Vec<Line> {
 }
 
 /// Instructions by class, stalls by cause, hit rates; lines that are empty everywhere are left out.
-fn details(predictions: &[&Prediction]) -> Vec<Line> {
+fn details(predictions: &[&Prediction]) -> Vec<PredictionLine> {
     type Usage = fn(&Prediction) -> CacheUse;
     let anywhere =
         |number: &dyn Fn(&Prediction) -> u64| predictions.iter().any(|one| number(one) > 0);
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PredictionLine> = Vec::new();
     let classes = predictions.first().map(|first| first.account.kinds());
     for (index, (name, _)) in classes.into_iter().flatten().enumerate() {
         let number = move |p: &Prediction| p.account.kinds()[index].1.count;
@@ -150,30 +147,4 @@ fn details(predictions: &[&Prediction]) -> Vec<Line> {
         }
     }
     lines
-}
-
-/// The time with each assumption varied, against the prediction.
-fn sensitivity(predictions: &[&Prediction]) -> Vec<Line> {
-    let variations = predictions.iter().flat_map(|one| &one.variations);
-    let assumptions: BTreeSet<_> = variations.map(|(assumption, _)| *assumption).collect();
-    let varied = |assumption: Assumption| {
-        let remark = if assumption.is_doubt() {
-            ""
-        } else {
-            " (not in the band)"
-        };
-        let name = format!("if: {}{remark}", assumption.name());
-        line(name, move |prediction: &Prediction| {
-            let mut variations = prediction.variations.iter();
-            let found = variations.find(|(other, _)| *other == assumption);
-            found.map_or_else(
-                || "-".to_owned(),
-                |(_, cycles)| {
-                    let ratio = *cycles as f64 / prediction.cycles() as f64;
-                    format!("{:+.1} %", 100.0 * (ratio - 1.0))
-                },
-            )
-        })
-    };
-    assumptions.into_iter().map(varied).collect()
 }

@@ -14,7 +14,7 @@ use keymark_stacks::private_dir::PrivateDir;
 use keymark_stores::device::Wish;
 use keymark_stores::pkcs11;
 use keymark_stores::pkcs11::modules::Places;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 
 use super::super::Outcome;
 use super::Origin;
@@ -74,8 +74,8 @@ fn module(named: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// What was traced. Its tokens say what they are, which is asked when the program has ended: before, it would be the
-/// first use of the module.
+/// Device that was traced. Its tokens say what they are, which is asked when the program has ended: before, it would
+/// be the first use of the module.
 fn origin(module: &std::path::Path) -> Origin {
     let file = module.file_name().unwrap_or_default().to_string_lossy();
     let in_software = IN_SOFTWARE.iter().any(|name| file.contains(name));
@@ -90,7 +90,6 @@ fn origin(module: &std::path::Path) -> Origin {
     }
 }
 
-/// None where the module has no token now, or does not say.
 fn of_tokens(module: &std::path::Path) -> Option<Provenance> {
     let wish = Wish::Named(vec![module.display().to_string()]);
     let looked = pkcs11::FAMILY.found(&wish, &user::of_pinentry()).ok()?;

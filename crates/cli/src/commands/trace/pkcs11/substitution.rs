@@ -1,17 +1,14 @@
-//! How a program comes to load keymark's module in place of another.
+//! The way in which a program comes to load keymark's module in place of another.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// What an argument can say in place of a module's file.
 const PLACEHOLDER: &str = "{module}";
-/// Where the engine of libp11 and pkcs11-provider look for the module.
 const VARIABLES: [&str; 2] = ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"];
 
-/// One module for another.
+/// Replacement of one module by another.
 #[derive(Debug)]
 pub(super) struct Substitution {
-    /// How the module may be called, the longest first.
     names: Vec<String>,
     /// Its file, without links.
     file: Option<PathBuf>,
@@ -40,8 +37,10 @@ impl Substitution {
             return text.to_owned();
         };
         let own = self.own.to_string_lossy();
-        let names = self.names.iter();
-        let replaced = names.fold(text.to_owned(), |text, name| text.replace(name, &own));
+        let replaced = self
+            .names
+            .iter()
+            .fold(text.to_owned(), |text, name| text.replace(name, &own));
         if replaced != text {
             return replaced.into();
         }

@@ -14,7 +14,7 @@ use keymark_stores::pkcs11::name;
 use super::super::Origin;
 use super::super::tables::of_one_card;
 
-/// One process, its threads together.
+/// A process, its threads together.
 #[derive(Debug)]
 pub(super) struct Process {
     number: u32,
@@ -24,7 +24,6 @@ pub(super) struct Process {
     calls: Calls,
 }
 
-/// In the order of their first calls.
 pub(super) fn processes(threads: &[TracedThread]) -> Vec<Process> {
     let of_process = |(number, of): (u32, Vec<&TracedThread>)| Process {
         number,
@@ -80,7 +79,6 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     of_one_card(table, origin)
 }
 
-/// What people ask first, in words.
 pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
     let count = |call| count(calls, call);
     let inside = total(calls.values());
@@ -116,8 +114,9 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
 /// A line a process: who, how much, and what its first operation took against the later ones.
 pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin) -> Block {
     let work = |process: &Process| {
-        let work = WITH_PRIVATE_KEY.iter();
-        let work = work.filter_map(|call| process.calls.get(&Traced::Whole(*call)));
+        let work = WITH_PRIVATE_KEY
+            .iter()
+            .filter_map(|call| process.calls.get(&Traced::Whole(*call)));
         work.cloned().reduce(|mut all, times| {
             all.add(&times);
             all
@@ -152,7 +151,6 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
     of_one_card(table, origin)
 }
 
-/// What stands in the place of the calls.
 pub(super) fn nothing_asked(whole: Duration, own: &Path) -> Block {
     let whole = units::time(whole);
     let text = format!(

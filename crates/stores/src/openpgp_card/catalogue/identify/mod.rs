@@ -1,4 +1,4 @@
-//! What a card is, by what it and its reader tell.
+//! Recognition of a card by its answers and its reader.
 
 use super::{Catalogue, Token, UsbId};
 
@@ -6,7 +6,6 @@ use super::{Catalogue, Token, UsbId};
 const ZEITCONTROL: u16 = 0x0005;
 const YUBICO: u16 = 0x0006;
 const FSIJ: u16 = 0xF517;
-/// What SmartPGP's build.xml sets unless told otherwise.
 const SMARTPGP_DEFAULT: u16 = 0xAFAF;
 
 const NITROKEY_PRO: UsbId = nitrokey(0x4108);
@@ -31,16 +30,16 @@ const fn nitrokey(product: u16) -> UsbId {
     usb(0x20A0, product)
 }
 
-/// What a card and its reader tell about themselves.
+/// Answers of a card and its reader about themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// From the AID (OpenPGP card 3.4.1 §4.2.1).
+    /// Manufacturer in the AID (OpenPGP card 3.4.1 §4.2.1).
     pub manufacturer: u16,
     /// Major and minor version of the specification, from the AID.
     pub card_version: (u8, u8),
-    /// As PC/SC gives it (ISO 7816-3 §8).
+    /// Answer to reset from PC/SC (ISO 7816-3 §8).
     pub atr: Vec<u8>,
-    /// What PC/SC calls the reader.
+    /// Name of the reader in PC/SC.
     pub reader: String,
     /// The reader's, where it is on USB.
     pub usb: Option<UsbId>,
@@ -121,7 +120,6 @@ impl Catalogue {
     }
 }
 
-/// By the version that Yubico's own command answers.
 fn yubikey(evidence: &Evidence) -> Option<String> {
     if evidence.manufacturer != YUBICO {
         return None;
@@ -135,7 +133,6 @@ fn yubikey(evidence: &Evidence) -> Option<String> {
     })
 }
 
-/// What the catalogue does not know of a token contradicts nothing.
 fn consistent(token: &Token, evidence: &Evidence) -> bool {
     token
         .manufacturer

@@ -1,0 +1,212 @@
+use super::*;
+
+fn with<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
+    move |name| {
+        let found = pairs.iter().find(|(known, _)| *known == name)?;
+        Some(found.1.to_owned())
+    }
+}
+
+fn address(name: &str, variables: &[(&str, &str)]) -> Result<Address, ArchiveError> {
+    Address::new(name, &with(variables))
+}
+
+#[test]
+fn a_server_elsewhere_is_spoken_to_in_tls_with_its_name_checked() {
+    for (name, mode, check) in [
+        (
+            "postgresql://jane@db.example/team",
+            SslMode::Require,
+            CertificateCheck::AuthorityAndName,
+        ),
+        (
+            "postgresql://db.example/team?sslmode=verify-ca",
+            SslMode::Require,
+            CertificateCheck::Authority,
+        ),
+        (
+            "postgresql://db.example/team?sslmode=require",
+            SslMode::Require,
+            CertificateCheck::Nothing,
+        ),
+        (
+            "postgres://db.example/team?sslmode=disable",
+            SslMode::Disable,
+            CertificateCheck::Nothing,
+        ),
+        (
+            "postgresql://127.0.0.1/team",
+            SslMode::Disable,
+            CertificateCheck::Nothing,
+        ),
+        (
+            "postgresql://localhost/team?sslmode=verify-full",
+            SslMode::Require,
+            CertificateCheck::AuthorityAndName,
+        ),
+        (
+            "postgresql:///team",
+            SslMode::Disable,
+            CertificateCheck::Nothing,
+        ),
+    ] {
+        let found = address(name, &[("USER", "jane")]).unwrap();
+        assert_eq!(
+            (found.config.get_ssl_mode(), found.check),
+            (mode, check),
+            "{name}"
+        );
+        assert_eq!(found.config.get_user(), Some("jane"));
+        assert_eq!(found.config.get_dbname(), Some("team"));
+    }
+}
+
+#[test]
+fn what_may_be_an_address_is_no_file_and_is_not_shown() {
+    for name in [
+        "service=team",
+        "Service=team",
+        "postgres://x/y",
+        "POSTGRESQL://x/y",
+    ] {
+        assert!(is_address(Path::new(name)), "{name}");
+    }
+    for name in [
+        "postgres.sqlite3",
+        "file:a.sqlite3",
+        "file:x?mode=memory",
+        "./x://y",
+        "1://",
+        "a b://",
+    ] {
+        assert!(!is_address(Path::new(name)), "{name}");
+    }
+    for name in [
+        "postgres:u:hunter2@h/d",
+        "PostgreSQL:/u:hunter2@h/d",
+        "mysql://u:hunter2@h/d",
+        "sqlite:///hunter2",
+        "HOST=h password=hunter2",
+        "password=hunter2 host=h",
+    ] {
+        assert!(is_address(Path::new(name)), "{name}");
+        let error = address(name, &[]).unwrap_err().to_string();
+        keymark_testkit::assert_says(&error, ["is not understood", "postgresql://USER@HOST"]);
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+    let found = address("POSTGRESQL://jane@DB/Team", &[]).unwrap();
+    assert_eq!(found.config.get_dbname(), Some("Team"));
+}
+
+#[test]
+fn where_a_number_is_given_it_says_who_is_local() {
+    for (name, mode) in [
+        (
+            "postgresql://u@localhost/d?hostaddr=192.0.2.1",
+            SslMode::Require,
+        ),
+        (
+            "postgresql:///d?host=/run/x&hostaddr=192.0.2.1",
+            SslMode::Require,
+        ),
+        (
+            "postgresql://u@a,b/d?hostaddr=127.0.0.1,192.0.2.1",
+            SslMode::Require,
+        ),
+        (
+            "postgresql://u@db.example/d?hostaddr=127.0.0.1",
+            SslMode::Disable,
+        ),
+        ("postgresql://u@localhost,db.example/d", SslMode::Require),
+    ] {
+        let found = address(name, &[]).unwrap();
+        assert_eq!(found.config.get_ssl_mode(), mode, "{name}");
+    }
+    let places = address(
+        "postgresql://u@db.example:1,[::1]:2/d?hostaddr=192.0.2.1,::1",
+        &[],
+    );
+    let place = |name: &str, host: &str, port| Endpoint::Tcp {
+        name: name.to_owned(),
+        host: host.to_owned(),
+        port,
+    };
+    assert_eq!(
+        places.unwrap().endpoints(),
+        [place("db.example", "192.0.2.1", 1), place("::1", "::1", 2)]
+    );
+    let socket = address("postgresql:///d?host=/run/x", &[])
+        .unwrap()
+        .endpoints();
+    assert_eq!(socket, [Endpoint::Unix("/run/x/.s.PGSQL.5432".into())]);
+}
+
+#[test]
+fn a_password_in_an_address_is_refused_and_not_shown() {
+    for name in [
+        "postgresql://jane:hunter2@db/team",
+        "postgresql://db/team?password=hunter2",
+    ] {
+        let error = address(name, &[]).unwrap_err().to_string();
+        keymark_testkit::assert_says(&error, ["~/.pgpass", "PGPASSWORD"]);
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+    for (name, why) in [
+        ("postgresql://db/team?sslmode=maybe", "no sslmode 'maybe'"),
+        ("service=none", "no service 'none'"),
+        ("postgresql://db/team?colour=red", "colour"),
+    ] {
+        let error = address(name, &[("HOME", "/nowhere"), ("PGSYSCONFDIR", "/nowhere")]);
+        keymark_testkit::assert_says(&error.unwrap_err(), [why]);
+    }
+}
+
+#[test]
+fn services_and_passwords_are_found_where_libpq_finds_them() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        path
+    };
+    write(
+        ".pg_service.conf",
+        "# ours\n[other]\nhost=x\n\n[team]\nhost = db.example\nport=5433\ndbname=keys\nuser=jane\nsslmode=require\n",
+    );
+    let passwords = write(
+        ".pgpass",
+        "db.example:5432:*:*:wrong\ndb.example:5433:keys:jane:a\\:b\n*:*:*:*:last\n",
+    );
+    let place = home.path().to_str().unwrap();
+    let of = |variables: &[(&str, &str)], name: &str| {
+        let variables = [variables, &[("HOME", place)]].concat();
+        address(name, &variables).unwrap().config
+    };
+    let password = |config: &Config| {
+        String::from_utf8(config.get_password().unwrap_or_default().to_vec()).unwrap()
+    };
+    let team = of(&[], "service=team");
+    assert_eq!(team.get_hosts(), [Host::Tcp("db.example".to_owned())]);
+    assert_eq!(
+        (team.get_ports(), team.get_dbname(), team.get_user()),
+        (&[5433][..], Some("keys"), Some("jane"))
+    );
+    assert_eq!(password(&team), "a:b");
+    assert_eq!(
+        of(&[("PGSERVICE", "team")], "postgresql:///mine").get_dbname(),
+        Some("mine")
+    );
+    assert_eq!(password(&of(&[("PGPASSWORD", "p")], "service=team")), "p");
+    assert_eq!(password(&of(&[], "postgresql://elsewhere/x")), "last");
+    let other = write("passwords", "*:*:*:*:third");
+    assert_eq!(
+        password(&of(
+            &[("PGPASSFILE", other.to_str().unwrap())],
+            "service=team"
+        )),
+        "third"
+    );
+    fs::set_permissions(&passwords, fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(password(&of(&[], "service=team")), "", "others can read it");
+}

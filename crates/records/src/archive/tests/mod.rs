@@ -1,0 +1,396 @@
+pub(crate) mod any;
+mod flipped;
+mod refusals;
+mod roles;
+mod server;
+mod sides;
+
+use std::cell::{Cell, RefCell};
+use std::fs;
+
+use keymark_bench::case::{CaseId, Pacing, StackName};
+use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
+use keymark_bench::runner::Observer;
+use keymark_bench::series::{InSeries, SeriesId};
+use keymark_bench::stop::Stopped;
+use keymark_testkit::assert_says;
+use proptest::prelude::*;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+use crate::exchange::share::tests::telling;
+use any::records;
+use keymark_testkit::record::{block, head, mixed as record};
+
+fn archive() -> (TempDir, Archive) {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
+    (directory, archive)
+}
+
+/// Each test with an archive in a file, and with one on a server.
+macro_rules! with_either {
+    ($($test:ident),* $(,)?) => {
+        mod in_a_file {
+            $(#[test]
+            fn $test() {
+                let (_directory, mut archive) = super::super::tests::archive();
+                super::$test(&mut archive);
+            })*
+        }
+
+        #[test]
+        fn on_a_server() {
+            let server = keymark_testkit::postgresql::Server::start();
+            for (number, test) in [$($test),*].into_iter().enumerate() {
+                let name = format!("archive{number}");
+                server.psql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
+                let mut archive = Archive::open(&server.address("owner", &name)).unwrap();
+                archive.set_identity(Identity::Kept, Vec::new);
+                test(&mut archive);
+            }
+        }
+    };
+}
+use with_either;
+
+impl Archive {
+    /// Connects another program to the file.
+    fn sqlite(&self) -> Connection {
+        Connection::open(&self.path).unwrap()
+    }
+}
+
+with_either!(
+    a_run_written_block_by_block_reads_back_whole,
+    runs_are_found_from_the_end_and_by_their_beginning,
+    runs_are_listed_in_brief_newest_first,
+    a_name_is_taken_once,
+    the_newest_run_that_has_a_case_tells_what_it_costs,
+    any_record_survives_the_archive,
+    what_is_of_somebody_comes_back_whole,
+    an_import_that_was_broken_off_is_completed_by_the_next,
+    a_run_that_was_broken_off_is_completed_from_its_copy,
+);
+
+fn only(archive: &Archive) -> Record {
+    archive.load(&RunSelector::Last(0)).unwrap()
+}
+
+/// Reports the record to the writer as a runner does.
+fn replay(writer: &mut RunWriter<'_>, record: &Record) {
+    let ids = || (0..).map(CaseId).zip(&record.cases);
+    writer.measuring(&record.harness.unwrap(), record.cases.len());
+    for round in 0..3 {
+        for (id, case) in ids() {
+            case.blocks
+                .iter()
+                .filter(|block| block.round == round)
+                .for_each(|block| writer.block(id, block));
+        }
+    }
+    ids().for_each(|(id, case)| writer.finished(id, case));
+}
+
+fn a_run_written_block_by_block_reads_back_whole(archive: &mut Archive) {
+    let record = record("20261121-045027-0001");
+    let mut writer = archive.begin(&head(&record)).unwrap();
+    replay(&mut writer, &record);
+    assert!(writer.error().is_none());
+    writer.finish(RunState::Finished).unwrap();
+    assert_eq!(only(archive), record);
+}
+
+#[test]
+fn a_killed_run_keeps_every_finished_block() {
+    let (_directory, mut archive) = archive();
+    let path = archive.path().to_owned();
+    let whole = record("20261121-045027-0001");
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    writer.block(CaseId(1), &block(0, &[7, 8]));
+    writer.block(CaseId(0), &block(0, &[1, 2]));
+    writer.block(CaseId(1), &block(1, &[9]));
+    // What a killed process leaves: the files as they are now, the write-ahead log not merged.
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(path.parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    drop(writer);
+    drop(archive);
+    for directory in [path.parent().unwrap(), copy.path()] {
+        let record = only(&Archive::open(&directory.join("runs.sqlite3")).unwrap());
+        assert_eq!(record.state, RunState::Unfinished);
+        assert_eq!(record.cases[0].blocks, [block(0, &[1, 2])]);
+        assert_eq!(record.cases[1].blocks, [block(0, &[7, 8]), block(1, &[9])]);
+        assert!(record.cases.iter().all(|case| case.ending.is_none()));
+    }
+}
+
+/// A run that says whose it is. What was measured on a server is written down when it is over.
+fn of_somebody() -> Record {
+    let mut record = telling();
+    record
+        .cases
+        .iter_mut()
+        .filter(|case| case.server_load.is_some())
+        .for_each(|case| case.ending = Some(Stopped::RuleMet.into()));
+    record
+}
+
+/// Written block by block, and inserted.
+fn what_is_of_somebody_comes_back_whole(archive: &mut Archive) {
+    let whole = of_somebody();
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    replay(&mut writer, &whole);
+    writer.finish(whole.state).unwrap();
+    assert_eq!(only(archive), whole);
+    archive.insert(&whole).unwrap();
+    let other = Record {
+        id: RunId("other".to_owned()),
+        ..whole
+    };
+    archive.insert(&other).unwrap();
+    assert_eq!(archive.load(&"other".parse().unwrap()).unwrap(), other);
+    assert_eq!(archive.runs().unwrap().len(), 2);
+}
+
+fn an_import_that_was_broken_off_is_completed_by_the_next(archive: &mut Archive) {
+    let whole = record("a");
+    let blocks = |of: &Record| of.cases.iter().map(|case| case.blocks.len()).sum::<usize>();
+    let mut part = whole.clone();
+    for (left, case) in part.cases.iter_mut().enumerate() {
+        case.blocks.truncate(left);
+        case.ending = None;
+    }
+    part.state = RunState::Unfinished;
+    assert!(blocks(&part) < blocks(&whole));
+    archive.insert_in_parts(&part, 1).unwrap();
+    archive.insert_in_parts(&whole, 1).unwrap();
+    assert_eq!(only(archive), whole);
+    archive.insert(&whole).unwrap();
+    // Nor is it made less again.
+    archive.insert(&part).unwrap();
+    assert_eq!(only(archive), whole);
+    // What is no beginning of it is another run.
+    part.cases[0].blocks = vec![block(9, &[9])];
+    part.id = RunId("b".to_owned());
+    archive.insert(&part).unwrap();
+    let other = Record {
+        id: part.id,
+        ..whole
+    };
+    let error = archive.insert(&other).unwrap_err();
+    assert!(matches!(error, ArchiveError::Exists { .. }), "{error:?}");
+}
+
+fn a_run_that_was_broken_off_is_completed_from_its_copy(archive: &mut Archive) {
+    let whole = record("a");
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    writer.measuring(&whole.harness.unwrap(), whole.cases.len());
+    for block in &whole.cases[0].blocks {
+        writer.block(CaseId(0), block);
+    }
+    writer.finished(CaseId(0), &whole.cases[0]);
+    writer.block(CaseId(1), &whole.cases[1].blocks[0]);
+    drop(writer);
+    archive.insert(&whole).unwrap();
+    assert_eq!(only(archive), whole);
+    // Of one of which nothing was measured yet.
+    let other = Record {
+        id: RunId("b".to_owned()),
+        ..whole
+    };
+    drop(archive.begin(&head(&other)).unwrap());
+    archive.insert(&other).unwrap();
+    assert_eq!(archive.load(&"b".parse().unwrap()).unwrap(), other);
+}
+
+fn started(id: &str, second: u32, state: RunState) -> Record {
+    let started = format!("2026-11-21T04:50:{second:02}Z").parse().unwrap();
+    Record {
+        started,
+        state,
+        ..record(id)
+    }
+}
+
+fn runs_are_found_from_the_end_and_by_their_beginning(archive: &mut Archive) {
+    archive
+        .insert(&started("20261121-02", 2, RunState::Finished))
+        .unwrap();
+    archive
+        .insert(&started("20261121-01", 1, RunState::Interrupted))
+        .unwrap();
+    archive
+        .insert(&started("20261121-011", 3, RunState::Finished))
+        .unwrap();
+    archive
+        .insert(&started("published-x", 9, RunState::Published))
+        .unwrap();
+    let found = |name: &str| {
+        archive
+            .load(&name.parse().unwrap())
+            .map(|record| record.id.0)
+    };
+    assert_eq!(found("last").unwrap(), "20261121-011");
+    assert_eq!(found("last~2").unwrap(), "20261121-01");
+    assert_eq!(found("20261121-02").unwrap(), "20261121-02");
+    assert_eq!(
+        found("20261121-01").unwrap(),
+        "20261121-01",
+        "a whole name goes before a beginning"
+    );
+    assert_eq!(found("pub").unwrap(), "published-x");
+    let error = |name: &str| found(name).unwrap_err().to_string();
+    assert_says(
+        &error("2026"),
+        ["3 runs begin with '2026' (20261121-01, 20261121-02, 20261121-011)"],
+    );
+    assert_says(&error("last~3"), ["it has 3"]);
+    assert_says(&error("2025"), ["'keymark runs' lists"]);
+    assert_says(&error("%"), ["no run '%'"]);
+}
+
+fn runs_are_listed_in_brief_newest_first(archive: &mut Archive) {
+    assert_eq!(archive.runs().unwrap(), []);
+    archive
+        .insert(&started("a", 1, RunState::Finished))
+        .unwrap();
+    archive
+        .insert(&started("b", 2, RunState::Interrupted))
+        .unwrap();
+    let runs = archive.runs().unwrap();
+    assert_eq!(
+        runs.iter()
+            .map(|line| line.id.0.as_str())
+            .collect::<Vec<_>>(),
+        ["b", "a"]
+    );
+    let RunLine {
+        state,
+        cases,
+        samples,
+        devices,
+        algorithms,
+        ..
+    } = &runs[0];
+    assert_eq!((*state, *cases, *samples), (RunState::Interrupted, 3, 8));
+    assert_eq!(
+        devices.as_slice(),
+        [keymark_bench::case::DeviceName::software()]
+    );
+    assert_eq!(
+        algorithms.iter().map(|a| a.as_str()).collect::<Vec<_>>(),
+        ["rsa2048", "rsa4096", "ed25519"]
+    );
+}
+
+fn a_name_is_taken_once(archive: &mut Archive) {
+    let first = record("a");
+    archive.insert(&first).unwrap();
+    archive.insert(&first).unwrap();
+    let other = Record {
+        state: RunState::Interrupted,
+        ..first.clone()
+    };
+    assert!(matches!(
+        archive.insert(&other),
+        Err(ArchiveError::Exists { .. })
+    ));
+    assert!(matches!(
+        archive.begin(&head(&first)),
+        Err(ArchiveError::Exists { .. })
+    ));
+    assert_eq!(only(archive), first);
+}
+
+fn the_newest_run_that_has_a_case_tells_what_it_costs(archive: &mut Archive) {
+    let old = started("old", 1, RunState::Finished);
+    archive.insert(&old).unwrap();
+    let mut new = started("new", 2, RunState::Finished);
+    new.cases[0].blocks = vec![block(0, &[1_000, 3_000])];
+    new.cases[1].blocks.clear();
+    archive.insert(&new).unwrap();
+    let means = archive.last_means().unwrap();
+    let mean = |case: &CaseRecord| means.get(&case.case.key()).copied();
+    assert_eq!(mean(&old.cases[0]), Some(Duration::from_nanos(2_000)));
+    // The third was wrong and does not count.
+    assert_eq!(mean(&old.cases[1]), Some(Duration::from_nanos(5_500_000)));
+    assert_eq!(mean(&old.cases[2]), None, "its only operation failed");
+
+    for second in 10..15 {
+        let mut later = started(&format!("later-{second}"), second, RunState::Finished);
+        later
+            .cases
+            .iter_mut()
+            .for_each(|case| case.case.stack = StackName::AGENT);
+        archive.insert(&later).unwrap();
+    }
+    let means = archive.last_means().unwrap();
+    assert_eq!(means.get(&old.cases[0].case.key()), None, "five runs ago");
+}
+
+#[test]
+fn the_default_path_follows_the_variable_then_xdg() {
+    let data = || Some(PathBuf::from("/home/x/.local/share/keymark"));
+    let path = |named: Option<&str>| choose_path(named.map(Into::into), data).unwrap();
+    assert_eq!(path(Some("/tmp/a.sqlite3")), Path::new("/tmp/a.sqlite3"));
+    assert_eq!(
+        path(None),
+        Path::new("/home/x/.local/share/keymark/runs.sqlite3")
+    );
+    assert_eq!(path(Some("")), path(None));
+    assert_eq!(choose_path(None, || None), None);
+}
+
+#[test]
+fn the_directories_of_a_new_archive_are_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("share/keymark/runs.sqlite3");
+    assert_eq!(Archive::open(&path).unwrap().path(), path);
+}
+
+fn any_record_survives_the_archive(archive: &mut Archive) {
+    let config = ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let (archive, number) = (RefCell::new(archive), Cell::new(0));
+    proptest!(config, |(mut record in records())| {
+        number.set(number.get() + 1);
+        record.id.0 += &format!("-{}", number.get());
+        let mut archive = archive.borrow_mut();
+        archive.insert(&record).unwrap();
+        prop_assert_eq!(archive.load(&RunSelector::Id(record.id.0.clone())).unwrap(), record);
+    });
+}
+
+/// Runs the query of `1.sql` and docs/output.md.
+#[test]
+fn the_view_of_latencies_says_what_each_sample_is_of() {
+    let (_directory, mut archive) = archive();
+    let mut whole = record("a");
+    whole.cases[0].case.load.pacing = Pacing::Thinking(Duration::from_millis(1250));
+    archive.insert(&whole).unwrap();
+    let ask = "SELECT count(*) || ' ' || device || ' ' || stack || ' ' || concurrency || ' ' || worker_kind || ' '
+                      || coalesce(rate, '-') || ' ' || coalesce(think_s, '-') || ' '
+                      || coalesce(parameters ->> 'protection', '-')
+               FROM latency WHERE latency_s > 0 GROUP BY \"case\" ORDER BY \"case\"";
+    let lines: Vec<String> = archive.database.rows(ask, &[], |row| row.get(0)).unwrap();
+    let of = |case: usize| {
+        let blocks = &whole.cases[case].blocks;
+        blocks
+            .iter()
+            .map(|block| block.samples.len())
+            .sum::<usize>()
+    };
+    let expected = [
+        format!("{} software raw 1 thread - 1.25 -", of(0)),
+        format!("{} software gnupg 1 thread - - -", of(1)),
+        format!("{} software agent 4 thread 50.0 - cached", of(2)),
+    ];
+    assert_eq!(lines, expected);
+}

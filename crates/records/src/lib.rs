@@ -1,0 +1,6 @@
+//! Runs as they are kept and passed on: the [`archive`] stores them in SQLite or PostgreSQL, [`exchange`] writes and reads them
+//! as files.
+
+pub mod archive;
+pub mod exchange;
+pub mod visible;

@@ -1,0 +1,365 @@
+//! The wording of answers, in one snapshot: runs like those of the documents on a quiet machine, and comparisons.
+
+use keymark_bench::record::RunId;
+use keymark_stats::BetweenRuns;
+
+use super::*;
+use crate::compare::{Comparison, Criteria, Side};
+use keymark_testkit::record::{measured, signing};
+
+const CPU: &str = "software";
+
+/// What a private-key operation takes by itself, in microseconds: in OpenSSL, and in libgcrypt.
+fn costs(algorithm: &str) -> [u64; 2] {
+    match algorithm {
+        "rsa2048" => [300, 4_000],
+        "rsa3072" => [800, 11_000],
+        "rsa4096" => [1_800, 23_000],
+        "dsa3072" => [700, 1_600],
+        "cv25519" => [40, 190],
+        "ed25519" => [44, 360],
+        "nistp256" => [22, 930],
+        "nistp521" => [210, 3_400],
+        "brainpoolp512r1" => [950, 6_500],
+        "secp256k1" => [660, 900],
+        "nistp384" => [700, 1_900],
+        "slhdsa128s" => [320_000, 320_000],
+        "mldsa65" => [1_200, 1_200],
+        "mlkem768" => [55, 55],
+        "mlkem1024" => [80, 80],
+        other => panic!("{other} has no cost"),
+    }
+}
+
+fn does(operation: Operation, algorithm: &str, stack: StackName) -> Case {
+    Case {
+        operation,
+        ..here(algorithm, stack)
+    }
+}
+
+/// On this CPU in OpenSSL.
+fn openssl(operation: Operation, algorithm: &str) -> CaseRecord {
+    took(does(operation, algorithm, RAW), costs(algorithm)[0])
+}
+
+/// In libgcrypt, through the agent, and through gpg.
+fn layers(operation: Operation, algorithm: &str) -> Vec<CaseRecord> {
+    let key = costs(algorithm)[1];
+    let case = |stack| does(operation, algorithm, stack);
+    vec![
+        took(with(case(RAW), library("libgcrypt")), key),
+        took(case(StackName::AGENT), key + 140),
+        took(case(GNUPG), key + 5_600),
+    ]
+}
+
+fn elsewhere(device: &str, kind: Provenance, algorithm: &str, microseconds: u64) -> CaseRecord {
+    let case = Case {
+        operation: Operation::Sign,
+        ..on(device, kind, algorithm, RAW)
+    };
+    took(case, microseconds)
+}
+
+fn the_default_run() -> Vec<CaseRecord> {
+    let mut cases = Vec::new();
+    for algorithm in ["rsa3072", "rsa4096", "cv25519", "nistp256"] {
+        cases.extend(layers(Operation::Decrypt, algorithm));
+    }
+    for algorithm in ["rsa3072", "rsa4096", "ed25519", "nistp256"] {
+        cases.extend(layers(Operation::Sign, algorithm));
+    }
+    for algorithm in ["rsa2048", "rsa4096", "ed25519", "nistp256", "mldsa65"] {
+        cases.push(openssl(Operation::Sign, algorithm));
+    }
+    cases.push(openssl(Operation::Decapsulate, "mlkem768"));
+    for (algorithm, microseconds) in [("rsa3072", 3_100), ("ed25519", 730)] {
+        let login = does(Operation::Authenticate, algorithm, StackName::of("ssh"));
+        cases.push(took(login, microseconds));
+    }
+    for (algorithm, microseconds) in [("rsa2048", 700), ("nistp256", 50)] {
+        cases.push(elsewhere(
+            "softhsm",
+            Provenance::Virtual,
+            algorithm,
+            microseconds,
+        ));
+    }
+    cases
+}
+
+fn keycards_of_an_article() -> Vec<CaseRecord> {
+    let times = [
+        ("twin:fst-01", "rsa2048", 1_260_000),
+        ("twin:fst-01", "rsa4096", 8_200_000),
+        ("twin:fst-01", "cv25519", 112_000),
+        ("twin:nitrokey-pro", "rsa2048", 606_000),
+        ("twin:nitrokey-pro", "rsa4096", 3_120_000),
+        ("twin:yubikey-4", "rsa2048", 156_000),
+        ("twin:yubikey-4", "rsa4096", 845_000),
+        ("twin:yubikey-neo", "rsa2048", 732_000),
+    ];
+    let mut cases: Vec<CaseRecord> = ["rsa2048", "rsa4096", "cv25519"]
+        .map(|algorithm| took(here(algorithm, GNUPG), costs(algorithm)[1] + 5_740))
+        .into();
+    cases.extend(times.map(|(device, algorithm, time)| took(twin(device, algorithm), time)));
+    cases
+}
+
+fn logins_with_ssh() -> Vec<CaseRecord> {
+    let agents = [("openssh", 0, 600), ("gpg-agent", 1, 250)];
+    let mut cases = Vec::new();
+    for algorithm in ["rsa3072", "ed25519"] {
+        let case = |stack| does(Operation::Authenticate, algorithm, stack);
+        cases.push(took(case(RAW), costs(algorithm)[0]));
+        for (agent, of, more) in agents {
+            let through = with(
+                case(StackName::of("ssh")),
+                Parameters::from([("agent", agent)]),
+            );
+            cases.push(took(through, costs(algorithm)[of] + more));
+        }
+    }
+    cases
+}
+
+fn tokens_on_this_cpu() -> Vec<CaseRecord> {
+    let mut cases = Vec::new();
+    for (algorithm, times) in [
+        ("rsa2048", [700, 900, 2_500]),
+        ("nistp256", [50, 90, 1_900]),
+    ] {
+        cases.push(openssl(Operation::Sign, algorithm));
+        for (device, time) in ["softhsm", "kryoptic", "swtpm"].into_iter().zip(times) {
+            cases.push(elsewhere(device, Provenance::Virtual, algorithm, time));
+        }
+    }
+    cases
+}
+
+fn one_process_for_each_operation() -> Vec<CaseRecord> {
+    let mut cases = Vec::new();
+    for (algorithm, key) in [("rsa2048", 300), ("nistp256", 22)] {
+        cases.push(openssl(Operation::Sign, algorithm));
+        for (way, more) in [("file", 3_800), ("engine", 9_000), ("provider", 14_000)] {
+            let own = Case {
+                device: DeviceName::new(if way == "file" { CPU } else { "softhsm" }),
+                ..does(Operation::Sign, algorithm, StackName::of("openssl"))
+            };
+            cases.push(took(
+                with(own, Parameters::from([("key", way)])),
+                key + more,
+            ));
+        }
+    }
+    cases
+}
+
+fn certificates_of_a_server() -> Vec<CaseRecord> {
+    vec![
+        served("rsa2048", "x25519", None, 100, 500_000),
+        served("rsa4096", "x25519", None, 40, 3_000_000),
+        served("nistp256", "x25519", None, 200, 30_000),
+    ]
+}
+
+fn the_complete_plan() -> Vec<CaseRecord> {
+    let mut cases = Vec::new();
+    for algorithm in ["rsa2048", "rsa4096", "nistp521", "cv25519"] {
+        cases.extend(layers(Operation::Decrypt, algorithm));
+        cases.push(openssl(Operation::Decrypt, algorithm));
+    }
+    for algorithm in ["rsa2048", "rsa4096", "dsa3072", "nistp521", "ed25519"] {
+        cases.extend(layers(Operation::Sign, algorithm));
+        cases.push(openssl(Operation::Sign, algorithm));
+    }
+    let cached = with(
+        does(Operation::Decrypt, "cv25519", StackName::AGENT),
+        Parameters::from([("protection", "cached")]),
+    );
+    cases.push(took(cached, 270_000));
+    for stack in [RAW, GNUPG] {
+        let card = |algorithm| on("virtual", Provenance::Virtual, algorithm, stack);
+        cases.push(took(card("rsa4096"), 17_000));
+        cases.push(took(card("cv25519"), 9_000));
+    }
+    for (algorithm, time) in [("rsa2048", 700), ("nistp256", 50)] {
+        cases.push(elsewhere("softhsm", Provenance::Virtual, algorithm, time));
+    }
+    cases.push(openssl(Operation::Decapsulate, "mlkem768"));
+    cases.push(openssl(Operation::Sign, "mldsa65"));
+    cases
+}
+
+fn several_workers() -> Vec<CaseRecord> {
+    let levels = |workers| [("rsa4096", workers), ("dsa3072", workers)];
+    let cases = [1, 4, 10].into_iter().flat_map(levels);
+    let cases = cases.flat_map(|(algorithm, workers)| {
+        let key = costs(algorithm)[1] as f64;
+        let together = f64::from(workers);
+        let whole = (key + 5_600.0).max(together * key);
+        let whole = whole.max(together * (key + 5_600.0) / 2.0);
+        [
+            measured(
+                signing(algorithm, StackName::AGENT, workers),
+                together * key,
+            ),
+            measured(signing(algorithm, GNUPG, workers), whole),
+        ]
+    });
+    cases.collect()
+}
+
+fn firmware_on_microcontrollers() -> Vec<CaseRecord> {
+    let parts = [
+        ("stm32f103", 6.55),
+        ("stm32l432", 2.71),
+        ("stm32f405", 1.29),
+        ("stm32f405:umaal=off", 1.91),
+    ];
+    parts.map(|(part, seconds)| predicted(part, seconds)).into()
+}
+
+fn schemes_of_one_key() -> Vec<CaseRecord> {
+    let schemes = [("pkcs1", 300), ("pss", 304), ("hashed", 301)];
+    let cases = schemes.into_iter().flat_map(|(scheme, time)| {
+        let own = |case| with(case, Parameters::from([("scheme", scheme)]));
+        [
+            took(own(does(Operation::Sign, "rsa2048", RAW)), time),
+            took(
+                own(on("softhsm", Provenance::Virtual, "rsa2048", RAW)),
+                time + 400,
+            ),
+        ]
+    });
+    cases.collect()
+}
+
+fn an_hsm_that_is_loaded() -> Vec<CaseRecord> {
+    let hsm = |workers: u32, microseconds: f64| {
+        let mut case = twin("twin:nitrokey-hsm", "rsa2048");
+        (case.stack, case.operation) = (RAW, Operation::Sign);
+        case.load = Load::closed(NonZeroU32::new(workers).unwrap());
+        measured(case, microseconds)
+    };
+    vec![hsm(1, 740_000.0), hsm(3, 2_220_000.0)]
+}
+
+fn key_exchanges_of_a_server() -> Vec<CaseRecord> {
+    let rates = [("rsa", 67), ("dhe-2048", 6), ("ecdhe-p256", 97)];
+    let cases = rates.map(|(kex, rate)| served("rsa2048", kex, None, rate, 300_000));
+    cases.into()
+}
+
+fn several_servers() -> Vec<CaseRecord> {
+    let words = [("1 server", 13), ("2 servers", 27), ("4 servers", 53)];
+    let cases = words.map(|(servers, rate)| {
+        let arrangement = format!("{servers} round-robin");
+        served("rsa2048", "x25519", Some(&arrangement), rate, 740_000)
+    });
+    cases.into()
+}
+
+/// Runs of a series, of cases of which each took a bit more or less than so many microseconds in each.
+fn series(name: &str, against: Option<&str>, cases: &[(Case, u64)]) -> Side {
+    let one = |number: u32| {
+        let cases = cases.iter().map(|(case, time)| {
+            let disorder = (u64::from(number) * 7 + time) % 5;
+            took(case.clone(), time * (1_000 + disorder) / 1_000)
+        });
+        let mut record = run(cases.collect());
+        record.id = RunId(format!("{name}-{number}"));
+        record.series = Some(InSeries {
+            id: SeriesId(name.to_owned()),
+            number,
+            runs: 4,
+            pause: std::time::Duration::ZERO,
+            against: against.map(|other| SeriesId(other.to_owned())),
+        });
+        record
+    };
+    Side {
+        name: name.to_owned(),
+        runs: (0..4).map(one).collect(),
+    }
+}
+
+fn signs(stack: StackName) -> Case {
+    Case {
+        operation: Operation::Sign,
+        ..here("ed25519", stack)
+    }
+}
+
+fn compared(sides: &[Side]) -> String {
+    let comparison = Comparison::of(sides, BetweenRuns::ASSUMED, Criteria::default());
+    let said = of_comparison(&comparison).into_iter();
+    said.map(|said| said.text + "\n").collect()
+}
+
+fn comparisons() -> Vec<(&'static str, String)> {
+    let cases = |agent| [(signs(RAW), 33), (signs(StackName::AGENT), agent)];
+    let apart = [
+        series("first", None, &cases(330)),
+        series("second", None, &cases(300)),
+    ];
+    let cases = |gpg| [(signs(RAW), 3_300), (signs(GNUPG), gpg)];
+    let in_turn = [
+        series("first", Some("second"), &cases(4_500)),
+        series("second", Some("first"), &cases(5_000)),
+    ];
+    let published = [("rsa4096", 8.22), ("cv25519", 0.135)].map(|(algorithm, seconds)| {
+        let case = on("FST-01", Provenance::Published, algorithm, GNUPG);
+        keymark_testkit::record::published(case, seconds)
+    });
+    let twins = [("rsa4096", 8_200_000), ("cv25519", 123_000)]
+        .map(|(algorithm, time)| took(twin("twin:fst-01", algorithm), time));
+    let side = |name: &str, cases: Vec<CaseRecord>| Side {
+        name: name.to_owned(),
+        runs: vec![run(cases)],
+    };
+    let article = [
+        side("article", published.into()),
+        side("last", twins.into()),
+    ];
+    vec![
+        ("series at different times", compared(&apart)),
+        ("programs that take turns", compared(&in_turn)),
+        ("an article beside a run", compared(&article)),
+    ]
+}
+
+#[test]
+fn wording() {
+    let runs: [(&str, fn() -> Vec<CaseRecord>); 13] = [
+        ("the default run", the_default_run),
+        ("keycards of an article", keycards_of_an_article),
+        ("logins with ssh", logins_with_ssh),
+        ("tokens on this cpu", tokens_on_this_cpu),
+        (
+            "one process for each operation",
+            one_process_for_each_operation,
+        ),
+        ("certificates of a server", certificates_of_a_server),
+        ("the complete plan", the_complete_plan),
+        ("several workers", several_workers),
+        ("firmware on microcontrollers", firmware_on_microcontrollers),
+        ("schemes of one key", schemes_of_one_key),
+        ("an hsm that is loaded", an_hsm_that_is_loaded),
+        ("key exchanges of a server", key_exchanges_of_a_server),
+        ("several servers", several_servers),
+    ];
+    let told = |(name, cases): (&'static str, fn() -> Vec<CaseRecord>)| {
+        // Each run's answer is checked.
+        rows(cases(), Topic::Certainty);
+        let said = said(cases()).into_iter();
+        let lines = said.map(|one| format!("{:?}: {}\n", one.topic, one.text));
+        (name, lines.collect::<String>())
+    };
+    let all = runs.into_iter().map(told).chain(comparisons());
+    let all: String = all
+        .map(|(name, text)| format!("# {name}\n{text}\n"))
+        .collect();
+    insta::assert_snapshot!(all);
+}

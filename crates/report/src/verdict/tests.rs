@@ -1,0 +1,231 @@
+//! A record that makes each rule true, and one that makes it false.
+
+use keymark_bench::case::{Case, DeviceName, Parameters, Provenance, StackName, StoreKind};
+use keymark_bench::record::CaseRecord;
+use keymark_testkit::record::{block, case, failed, mixed};
+use proptest::prelude::*;
+
+use super::*;
+
+const GNUPG: StackName = StackName::GNUPG;
+
+/// Durations of so many microseconds, give or take that share.
+fn took(case: Case, microseconds: u64, spread: f64) -> CaseRecord {
+    let latency = |at: u64| {
+        let share = spread * ((at * 7 % 12) as f64 / 6.0 - 1.0);
+        (microseconds as f64 * 1000.0 * (1.0 + share)) as u64
+    };
+    let blocks = (0..12).map(|round| {
+        let at = u64::from(round);
+        block(round, &[latency(at), latency(at + 5), latency(at + 9)])
+    });
+    CaseRecord {
+        blocks: blocks.collect(),
+        ..CaseRecord::new(case)
+    }
+}
+
+fn signs(algorithm: &str, microseconds: u64) -> CaseRecord {
+    let case = Case {
+        operation: Operation::Sign,
+        ..case(algorithm, GNUPG)
+    };
+    took(case, microseconds, 0.02)
+}
+
+fn run(cases: Vec<CaseRecord>) -> Record {
+    let mut run = mixed("20260101-000000-0001");
+    run.plan.cases = cases.iter().map(|case| case.case.clone()).collect();
+    run.cases = cases;
+    run
+}
+
+fn verdict(cases: Vec<CaseRecord>) -> Verdict {
+    let record = run(cases);
+    Verdict::of(&Analysis::of(&record, &[]), &record).expect("a verdict")
+}
+
+/// The only choice.
+fn choice(cases: Vec<CaseRecord>) -> KeyChoice {
+    match verdict(cases).finding {
+        Finding::Keys { choices } => choices.into_iter().next().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn chosen(cases: Vec<CaseRecord>) -> Option<String> {
+    let chosen = choice(cases).chosen?;
+    Some(chosen.algorithm.to_string())
+}
+
+#[test]
+fn the_fastest_of_the_strong_keys_is_chosen_and_never_a_weak_one() {
+    let keys = vec![
+        signs("rsa2048", 1000),
+        signs("nistp256", 7000),
+        signs("rsa4096", 20_000),
+    ];
+    assert_eq!(chosen(keys.clone()).as_deref(), Some("nistp256"));
+    let choice = choice(keys);
+    assert_eq!(choice.weak[0].algorithm.to_string(), "rsa2048");
+    let slower = &choice.slower[0];
+    assert_eq!(slower.evidence.algorithm.to_string(), "rsa4096");
+    assert!((slower.times.value.0 - 20.0 / 7.0).abs() < 0.05);
+    assert_eq!(
+        chosen(vec![signs("rsa1024", 10), signs("rsa2048", 20)]),
+        None
+    );
+}
+
+#[test]
+fn of_keys_that_do_not_differ_the_strongest_is_chosen() {
+    let equal = vec![signs("ed25519", 5000), signs("ed448", 5010)];
+    assert_eq!(chosen(equal).as_deref(), Some("ed448"));
+    let slower = vec![signs("ed25519", 5000), signs("ed448", 9000)];
+    assert_eq!(chosen(slower).as_deref(), Some("ed25519"));
+    let as_strong = choice(vec![signs("nistp256", 5010), signs("ed25519", 5000)]);
+    assert_eq!(as_strong.chosen.unwrap().algorithm.to_string(), "ed25519");
+    assert_eq!(as_strong.alike[0].algorithm.to_string(), "nistp256");
+}
+
+#[test]
+fn what_failed_or_varies_without_bound_is_not_chosen() {
+    let sign = |algorithm| Case {
+        operation: Operation::Sign,
+        ..case(algorithm, GNUPG)
+    };
+    let cases = vec![
+        failed(sign("ed25519"), "no key"),
+        signs("nistp256", 9000),
+        signs("rsa3072", 12_000),
+    ];
+    assert_eq!(chosen(cases).as_deref(), Some("nistp256"));
+    let wild = |algorithm, time| took(sign(algorithm), time, 1.0);
+    let cases = vec![wild("ed25519", 5000), wild("nistp256", 6000)];
+    let found = verdict(
+        cases
+            .into_iter()
+            .map(|mut case| {
+                case.blocks.truncate(3);
+                case
+            })
+            .collect(),
+    );
+    assert!(
+        found.headline().starts_with("No recommendation"),
+        "{}",
+        found.headline()
+    );
+}
+
+#[test]
+fn devices_are_ranked_by_key_and_this_cpu_is_no_device() {
+    let on = |device: &str, time| {
+        let case = Case {
+            device: DeviceName::new(device),
+            store: StoreKind::OPENPGP_CARD,
+            provenance: Provenance::Twin,
+            ..case("rsa2048", GNUPG)
+        };
+        took(case, time, 0.01)
+    };
+    let cases = vec![
+        took(case("rsa2048", GNUPG), 15_000, 0.01),
+        on("twin:fst-01", 1_260_000),
+        on("twin:yubikey-4", 162_000),
+    ];
+    let found = verdict(cases);
+    assert!(
+        found.headline().contains("twin:yubikey-4"),
+        "{}",
+        found.headline()
+    );
+    let Finding::Devices { rankings } = found.finding else {
+        panic!("no ranking");
+    };
+    let names = rankings[0]
+        .devices
+        .iter()
+        .map(|(device, _)| device.as_str());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["software", "twin:yubikey-4", "twin:fst-01"]
+    );
+    assert_eq!(
+        (found.certainty.measured, found.certainty.simulated),
+        (1, 2)
+    );
+}
+
+#[test]
+fn one_operation_is_told_as_it_is() {
+    let found = verdict(vec![signs("ed25519", 3570)]);
+    assert!(
+        found
+            .headline()
+            .starts_with("Signing with ed25519 through gpg: 3.5"),
+        "{}",
+        found.headline()
+    );
+    assert!(matches!(found.finding, Finding::Single { .. }));
+}
+
+#[test]
+fn the_default_run_has_a_line_for_each_use() {
+    let record: Record =
+        serde_json::from_str(include_str!("../../tests/records/default.json")).unwrap();
+    let found = Verdict::of(&Analysis::of(&record, &[]), &record).unwrap();
+    let names: Vec<String> = found.lines().into_iter().map(|line| line.name).collect();
+    assert_eq!(names, ["GnuPG", "ssh login", "TLS server", "post-quantum"]);
+    assert!(found.because().len() <= REASONS);
+    let lines = found.lines().into_iter();
+    let lines = lines.map(|line| format!("{:14}{:22}{}\n", line.name, line.keys, line.figures));
+    let text: String = lines.collect();
+    insta::assert_snapshot!(format!(
+        "{}\n{text}{}\n{}",
+        found.headline(),
+        found.because().join("\n"),
+        found.certainty()
+    ));
+}
+
+/// With a passphrase in the agent's cache the use has a line of its own.
+#[test]
+fn a_cached_passphrase_is_another_use() {
+    let cached = |algorithm, time| {
+        let mut record = signs(algorithm, time);
+        record.case.parameters = Parameters::from([("protection", "cached")]);
+        record
+    };
+    let cases = vec![
+        signs("ed25519", 5000),
+        signs("rsa4096", 21_000),
+        cached("ed25519", 260_000),
+        cached("rsa4096", 280_000),
+    ];
+    let lines = verdict(cases).lines();
+    assert_eq!(
+        lines
+            .iter()
+            .map(|line| line.name.as_str())
+            .collect::<Vec<_>>(),
+        ["GnuPG", words::CACHED]
+    );
+}
+
+proptest! {
+    /// No recommended key is weak, and no strong key that differs by the intervals is faster.
+    #[test]
+    fn a_choice_is_strong_and_not_beaten(times in proptest::collection::vec(1_000_u64..50_000, 5)) {
+        let names = ["rsa2048", "rsa3072", "ed25519", "nistp384", "brainpoolp512r1"];
+        let cases = names.iter().zip(times).map(|(name, time)| signs(name, time)).collect();
+        let choice = choice(cases);
+        let chosen = choice.chosen.unwrap();
+        prop_assert!(chosen.strength().unwrap() >= LEAST);
+        for other in choice.alike.iter().chain(choice.slower.iter().map(|slower| &slower.evidence)) {
+            prop_assert!(!other.is_below(&chosen));
+            let is_stronger = other.strength() > chosen.strength();
+            prop_assert!(!is_stronger || chosen.is_below(other));
+        }
+    }
+}

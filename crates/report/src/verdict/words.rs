@@ -1,0 +1,294 @@
+//! The wording of verdicts.
+
+use itertools::Itertools;
+use keymark_bench::{Case, Operation, StackName, StoreKind};
+use keymark_stats::{Estimate, Seconds};
+
+use super::{Certainty, DeviceRanking, Evidence, Finding, KeyChoice, REASONS, Usage, Verdict};
+use crate::units;
+
+pub(super) const GNUPG: &str = "GnuPG";
+pub(super) const CACHED: &str = "with a cached passphrase";
+pub(super) const SSH: &str = "ssh login";
+pub(super) const TLS: &str = "TLS server";
+pub(super) const POST_QUANTUM: &str = "post-quantum";
+/// In the order of the lines.
+const USES: [&str; 5] = [GNUPG, CACHED, SSH, TLS, POST_QUANTUM];
+
+pub(super) fn rank(usage: &Usage) -> usize {
+    USES.iter()
+        .position(|name| *name == usage.name)
+        .unwrap_or(USES.len())
+}
+
+/// The program that a case ran, as people call it.
+pub(super) fn program(case: &Case) -> String {
+    match case.parameters.get("library") {
+        Some(library) => library.to_owned(),
+        None if case.stack == StackName::GNUPG => "gpg".to_owned(),
+        None if case.stack == StackName::AGENT => "gpg-agent".to_owned(),
+        None if case.stack == StackName::RAW && case.store == StoreKind::SOFTWARE => {
+            "OpenSSL".to_owned()
+        }
+        None if case.stack == StackName::RAW => "the device's own interface".to_owned(),
+        None => case.stack.to_string(),
+    }
+}
+
+/// One line of a verdict: a use, its keys, their figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageLine {
+    /// `GnuPG`
+    pub name: String,
+    /// `ed25519 + cv25519`
+    pub keys: String,
+    /// `sign 5.8 ms ±13 %, decrypt 7.6 ms ±11 %`
+    pub figures: String,
+}
+
+impl Verdict {
+    /// The first sentence: what to do, or what is so.
+    pub fn headline(&self) -> String {
+        match &self.finding {
+            Finding::Keys { choices } => keys(choices),
+            Finding::Devices { rankings } => devices(rankings),
+            Finding::Single {
+                evidence,
+                program,
+                device,
+            } => {
+                let on = match device.as_str() {
+                    "software" => String::new(),
+                    device => format!(" on {device}"),
+                };
+                format!(
+                    "{} with {} through {program}{on}: {}.",
+                    doing(evidence.operation),
+                    evidence.algorithm,
+                    figure(&evidence.mean)
+                )
+            }
+        }
+    }
+
+    /// A line for each use of a key.
+    pub fn lines(&self) -> Vec<UsageLine> {
+        match &self.finding {
+            Finding::Keys { choices } => usage_lines(choices),
+            Finding::Devices { rankings } => rankings.iter().map(ranking_line).collect(),
+            Finding::Single { .. } => Vec::new(),
+        }
+    }
+
+    /// At most two reasons, each a comparison with figures.
+    pub fn because(&self) -> Vec<String> {
+        match &self.finding {
+            Finding::Keys { choices } => choices.iter().filter_map(reason).take(REASONS).collect(),
+            Finding::Devices { rankings } => {
+                rankings.iter().filter_map(gap).take(REASONS).collect()
+            }
+            Finding::Single { .. } => Vec::new(),
+        }
+    }
+
+    /// How certain the figures are, in one sentence.
+    pub fn certainty(&self) -> String {
+        certainty(&self.certainty)
+    }
+}
+
+fn keys(choices: &[KeyChoice]) -> String {
+    let first = &choices[0].usage;
+    let of_first = choices.iter().filter(|choice| choice.usage == *first);
+    let chosen: Vec<&Evidence> = of_first
+        .filter_map(|choice| choice.chosen.as_ref())
+        .collect();
+    if chosen.is_empty() {
+        let weak = choices.iter().all(|choice| choice.alike.is_empty());
+        return match weak {
+            true => "Use none of these keys: all have less than 128-bit strength.".to_owned(),
+            false => "No recommendation: the times are too uncertain. Repeat the run when the machine is idle.".to_owned(),
+        };
+    }
+    let what = chosen
+        .iter()
+        .map(|key| format!("{} with {}", key.operation, key.algorithm))
+        .join(" and ");
+    let times = chosen.iter().map(|key| duration(&key.mean)).join(" and ");
+    let mut what = what.chars();
+    let begin: String = what
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    format!(
+        "{begin}{}: {times} with {} on this machine.",
+        what.as_str(),
+        first.program
+    )
+}
+
+fn usage_lines(choices: &[KeyChoice]) -> Vec<UsageLine> {
+    let groups = crate::grouped(choices, |choice| choice.usage.clone());
+    let lines = groups.into_iter().filter_map(|(usage, choices)| {
+        let chosen: Vec<&Evidence> = choices
+            .iter()
+            .filter_map(|choice| choice.chosen.as_ref())
+            .collect();
+        let mut keys = chosen.iter().map(|key| key.algorithm.to_string()).unique();
+        let mut figures = choices.iter().map(|choice| {
+            let operation = choice.operation;
+            choice.chosen.as_ref().map_or_else(
+                || format!("{operation}: too uncertain"),
+                |key| {
+                    let rate = rate(&usage, key).unwrap_or_default();
+                    format!("{operation} {}{rate}", figure(&key.mean))
+                },
+            )
+        });
+        (!chosen.is_empty()).then(|| UsageLine {
+            name: usage.name.clone(),
+            keys: keys.join(" + "),
+            figures: figures.join(", "),
+        })
+    });
+    lines.collect()
+}
+
+/// `: 66,000/s on one core`, for a server, whose readers count in rates.
+fn rate(usage: &Usage, key: &Evidence) -> Option<String> {
+    let rate = keymark_stats::PerSecond(1.0 / key.mean.value.0);
+    (usage.name == TLS).then(|| format!(" ({} on one core)", units::rate(rate)))
+}
+
+/// `rsa4096 signs 3.7× slower than ed25519; nistp256: no difference shown`
+fn reason(choice: &KeyChoice) -> Option<String> {
+    let chosen = choice.chosen.as_ref()?;
+    let slower = choice.slower.iter().map(|slower| {
+        let times = units::ratio(slower.times.value);
+        format!("{} {times}×", slower.evidence.algorithm)
+    });
+    let slower: Vec<String> = slower.collect();
+    let alike = choice.alike.iter().map(|key| key.algorithm.to_string());
+    let alike: Vec<String> = alike.collect();
+    let to = format!("To {} with {}", choice.operation, choice.usage.program);
+    let slow = match slower.as_slice() {
+        [] => None,
+        some => Some(format!(
+            "slower than {}: {}",
+            chosen.algorithm,
+            some.join(", ")
+        )),
+    };
+    let same = match alike.as_slice() {
+        [] => None,
+        some => Some(format!("no difference shown: {}", some.join(", "))),
+    };
+    let parts: Vec<String> = slow.into_iter().chain(same).collect();
+    (!parts.is_empty()).then(|| format!("{to}, {}.", parts.join("; ")))
+}
+
+fn devices(rankings: &[DeviceRanking]) -> String {
+    let first = &rankings[0];
+    let elsewhere = || {
+        first
+            .devices
+            .iter()
+            .filter(|(device, _)| device.as_str() != "software")
+    };
+    let Some((device, evidence)) = elsewhere().next() else {
+        return String::new();
+    };
+    format!(
+        "Fastest device to {} with {}: {device}, {}.",
+        first.operation,
+        first.algorithm,
+        figure(&evidence.mean)
+    )
+}
+
+fn ranking_line(ranking: &DeviceRanking) -> UsageLine {
+    let figures = ranking.devices.iter();
+    UsageLine {
+        name: format!("{} {}", ranking.operation, ranking.algorithm),
+        keys: String::new(),
+        figures: figures
+            .map(|(device, evidence)| format!("{device} {}", figure(&evidence.mean)))
+            .join(", "),
+    }
+}
+
+fn gap(ranking: &DeviceRanking) -> Option<String> {
+    let [(first, fastest), .., (last, slowest)] = ranking.devices.as_slice() else {
+        return None;
+    };
+    fastest.is_below(slowest).then(|| {
+        format!(
+            "To {} with {}, {last} is {}× slower than {first}.",
+            ranking.operation,
+            ranking.algorithm,
+            units::ratio(slowest.over(fastest).value)
+        )
+    })
+}
+
+fn certainty(certainty: &Certainty) -> String {
+    let mut parts = Vec::new();
+    if certainty.measured > 0 {
+        parts.push(format!("{} measured", certainty.measured));
+    }
+    if certainty.simulated > 0 {
+        parts.push(format!("{} simulated", certainty.simulated));
+    }
+    if certainty.failed > 0 {
+        parts.push(format!("{} failed", certainty.failed));
+    }
+    let mut text = format!("{}.", parts.join(", "));
+    let percent = |permille: u32| units::width(f64::from(permille) / 1000.0);
+    match (certainty.typical_permille, certainty.worst_permille) {
+        (Some(typical), Some(worst)) if typical == worst => {
+            text.push_str(&format!(" Error ±{}.", percent(worst)));
+        }
+        (Some(typical), Some(worst)) => text.push_str(&format!(
+            " Typical error ±{}, worst ±{}.",
+            percent(typical),
+            percent(worst)
+        )),
+        _ => {}
+    }
+    if certainty.without_interval > 0 {
+        let figures = units::counted(certainty.without_interval, "figure");
+        text.push_str(&format!(" {figures} without an interval."));
+    }
+    text
+}
+
+/// `Signing`
+fn doing(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Sign => "Signing",
+        Operation::Decrypt => "Decrypting",
+        Operation::Authenticate => "Authenticating",
+        Operation::Decapsulate => "Decapsulating",
+        Operation::Handshake => "A handshake",
+    }
+}
+
+/// `5.8 ms ±13 %`
+fn figure(mean: &Estimate<Seconds>) -> String {
+    let doubt = mean.relative_half_width().filter(|width| *width > 0.0);
+    match doubt {
+        Some(width) => format!("{} ±{}", duration(mean), units::width(width)),
+        None => duration(mean),
+    }
+}
+
+/// `5.8 ms`, in two digits where the third is noise.
+fn duration(mean: &Estimate<Seconds>) -> String {
+    let noisy = mean.relative_half_width().is_some_and(|width| width > 0.01);
+    let value = match noisy {
+        true => Seconds(units::two_digits(mean.value.0)),
+        false => mean.value,
+    };
+    units::duration(value)
+}
