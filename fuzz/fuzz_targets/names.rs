@@ -20,7 +20,7 @@ fuzz_target!(|name: &str| {
         serde_json::from_str::<String>(&written).ok().as_deref(),
         Some(name)
     );
-    let table = TableOf::plain([name]).name("reader", |name| (*name).to_owned());
+    let table = TableOf::new([name]).name("reader", |name| (*name).to_owned());
     let table = text::table(&table.table(), Width::Unlimited);
     assert_eq!(table.lines().count(), 2, "{table:?}");
 

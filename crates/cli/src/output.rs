@@ -8,10 +8,9 @@ use itertools::Itertools;
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
 use keymark_report::visible::{message, visible, visible_lines};
-use keymark_report::{Align, Document, Narrow, TableOf};
+use keymark_report::{Align, Document, Priority, TableOf};
 use keymark_stores::user::terminal::alone;
 
-use crate::args::TableArguments;
 use crate::exit::Exit;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -88,13 +87,13 @@ pub(crate) fn heading(text: &str) {
 }
 
 /// A report on stdout, its warnings on stderr.
-pub(crate) fn document(document: &Document, tables: &TableArguments) {
-    illustrated(document, None, tables);
+pub(crate) fn document(document: &Document) {
+    illustrated(document, None);
 }
 
 /// Prints a document with a picture below its answers.
-pub(crate) fn illustrated(document: &Document, picture: Option<&str>, tables: &TableArguments) {
-    print_styled(&text::illustrated(document, picture, width(tables)));
+pub(crate) fn illustrated(document: &Document, picture: Option<&str>) {
+    print_styled(&text::illustrated(document, picture, room()));
     for remark in &document.warnings {
         warning(&visible(&remark.text));
     }
@@ -105,31 +104,18 @@ pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
     print(&text::entry(indent, name, column, value, room()));
 }
 
-/// A table for stdout, all of it.
+/// Prints a table on stdout, as wide as the terminal: figures without room are left out from the right.
 pub(crate) fn table<T>(table: TableOf<T>) {
-    print(&text::table(&table.table(), Width::Unlimited));
-}
-
-/// A table for stdout, as wide as the terminal. Figures without room are in further parts, next to the names of the rows.
-pub(crate) fn fitted<T>(table: TableOf<T>) {
     let mut table = table.table();
-    for column in table
-        .columns
-        .iter_mut()
-        .filter(|column| column.align == Align::Right)
+    let figures = table.columns.iter_mut();
+    let figures = figures.filter(|column| column.align == Align::Right);
+    for column in figures
+        .skip(1)
+        .filter(|column| column.priority == Priority::Always)
     {
-        column.narrow = Narrow::Continue;
+        column.priority = Priority::Rank(u8::MAX);
     }
     print(&text::table(&table, room()));
-}
-
-/// Room for tables.
-fn width(tables: &TableArguments) -> Width {
-    if tables.wide {
-        Width::Unlimited
-    } else {
-        room()
-    }
 }
 
 /// Columns of the terminal on which a person looks at stdout.

@@ -9,7 +9,7 @@ use keymark_report::Rerun;
 /// Options with a value that are not part of a recorded command.
 const WITH_VALUE: [&str; 3] = ["--archive", "--machine", "--seed"];
 /// Options without a value.
-const ALONE: [&str; 5] = ["--json", "--wide", "--no-save", "--report", "--identify"];
+const ALONE: [&str; 4] = ["--json", "--no-save", "--report", "--identify"];
 
 /// The arguments that this keymark was given, as they are recorded. PINs are never among them.
 pub(crate) fn typed() -> Vec<String> {

@@ -1,5 +1,5 @@
 //! Reports of runs: [`analysis`] and [`compare`] turn them into a [`document`], [`render`] writes it for people, and
-//! [`pictures`] draws its figures. Programs read [`table`]s.
+//! [`pictures`] draws them. Programs read [`table`]s.
 
 pub mod analysis;
 pub mod answers;

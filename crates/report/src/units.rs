@@ -3,14 +3,69 @@
 use std::fmt;
 use std::time::Duration;
 
-use keymark_stats::{Band, Estimate, PerSecond, Quantity, Ratio, Seconds};
+use keymark_stats::{Band, Estimate, PerSecond, Ratio, Seconds};
+use serde::Serialize;
+
+/// Unit of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    Count,
+    Seconds,
+    PerSecond,
+    /// A quotient: `1.23`.
+    Ratio,
+    /// A factor: `×1.23`.
+    Times,
+    /// A share of a whole that is 1: `50 %`.
+    Share,
+    /// Distance from a whole that is 0: `+5 %`.
+    Change,
+}
+
+impl Unit {
+    /// Writes a value with its interval: `7.91 ms (7.85–7.98)`.
+    pub(crate) fn full(self, estimate: &Estimate<f64>) -> String {
+        match self {
+            Self::Count => estimate.value.to_string(),
+            Self::Seconds => estimated_duration(&estimate.map(Seconds)),
+            Self::PerSecond => estimated_rate(&estimate.map(PerSecond)),
+            Self::Ratio => estimated_ratio(&estimate.map(Ratio)),
+            Self::Times => estimated_gain(&estimate.map(Ratio)),
+            Self::Share | Self::Change if estimate.low.is_none() && estimate.high.is_none() => {
+                percent(estimate.value)
+            }
+            Self::Share | Self::Change => estimated_percent(&estimate.map(Ratio)),
+        }
+    }
+
+    /// Writes the digits that are known, and the interval's width if that is large: `5.8 ms`, `17 ms ±28 %`, `~17 ms`
+    /// without an interval, `≥ 8.2 s` without an upper bound.
+    pub(crate) fn brief(self, estimate: &Estimate<f64>, bare: Bare) -> String {
+        let written = |value: f64, worth: Digits| match self {
+            Self::Seconds => rounded_duration(Seconds(value), worth),
+            Self::PerSecond => rounded_rate(PerSecond(value), worth),
+            Self::Count | Self::Ratio | Self::Times | Self::Share | Self::Change => {
+                self.full(&Estimate::bare(value))
+            }
+        };
+        let roughly = || written(two_digits(estimate.value), Digits::Two);
+        match (estimate.low, estimate.high, estimate.relative_half_width()) {
+            (_, _, Some(doubt)) if doubt > HARDLY => format!("{} ±{}", roughly(), width(doubt)),
+            (_, _, Some(doubt)) if doubt > WELL => written(estimate.value, Digits::Two),
+            (Some(low), None, _) => format!("≥ {}", written(low, Digits::Two)),
+            (None, None, _) if bare == Bare::Uncertain => format!("~{}", roughly()),
+            _ => written(estimate.value, Digits::Three),
+        }
+    }
+}
 
 /// `7.91 ms`
 pub fn duration(time: Seconds) -> String {
     rounded_duration(time, Digits::Three)
 }
 
-/// The same of the time that a program took.
+/// Writes the time that a program took.
 pub fn time(time: Duration) -> String {
     duration(Seconds(time.as_secs_f64()))
 }
@@ -27,43 +82,25 @@ pub(crate) fn rounded_duration(time: Seconds, worth: Digits) -> String {
 /// Significant digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Digits {
-    /// Of what is known to a few per cent.
+    /// Digits of a figure that is known to a few per cent.
     Two,
-    /// Of what is known better.
+    /// Digits of a figure that is known better.
     Three,
 }
 
-/// What a figure without an interval is.
+/// Meaning of a missing interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bare {
-    /// So few samples that there is none.
+    /// Too few samples.
     Uncertain,
-    /// As somebody states it.
+    /// A published figure.
     Stated,
 }
 
 /// A figure known to no better than this share is marked.
 const HARDLY: f64 = 0.1;
-/// One known to this share is worth a third digit.
+/// Share of doubt up to which a third digit counts.
 const WELL: f64 = 0.02;
-
-/// `5.8 ms`, `17 ms ±28 %`, `~17 ms` without an interval, `≥ 8.2 s`: as many digits as are known, and the doubt where
-/// that is few.
-pub(crate) fn brief<T: Quantity>(
-    estimate: &Estimate<T>,
-    bare: Bare,
-    written: impl Fn(T, Digits) -> String,
-) -> String {
-    let rough = T::from_f64(two_digits(estimate.value.to_f64()));
-    let roughly = || written(rough, Digits::Two);
-    match (estimate.low, estimate.high, estimate.relative_half_width()) {
-        (_, _, Some(doubt)) if doubt > HARDLY => format!("{} ±{}", roughly(), width(doubt)),
-        (_, _, Some(doubt)) if doubt > WELL => written(estimate.value, Digits::Two),
-        (Some(low), None, _) => format!("≥ {}", written(low, Digits::Two)),
-        (None, None, _) if bare == Bare::Uncertain => format!("~{}", roughly()),
-        _ => written(estimate.value, Digits::Three),
-    }
-}
 
 /// A value with its bounds, if it has any; a side without one is left open.
 fn with_interval<T>(value: String, estimate: &Estimate<T>, bound: impl Fn(&T) -> String) -> String {
@@ -184,7 +221,7 @@ fn digits(number: f64) -> String {
     rounded(number, Digits::Three)
 }
 
-/// With zeros in place of all digits but the first two.
+/// Replaces all digits but the first two by zeros.
 pub(crate) fn two_digits(number: f64) -> f64 {
     let unit = 10_f64.powf(number.abs().log10().floor() - 1.0);
     if unit > 0.0 {
@@ -194,7 +231,7 @@ pub(crate) fn two_digits(number: f64) -> f64 {
     }
 }
 
-/// So many significant digits, and never fewer than the whole number has.
+/// Writes that many significant digits, and never fewer than the whole number has.
 fn rounded(number: f64, worth: Digits) -> String {
     let decimals = match (worth, number.abs()) {
         (Digits::Three, n) if n >= 99.95 => 0,
@@ -260,11 +297,11 @@ mod tests {
     fn a_brief_figure_has_the_digits_that_are_known() {
         let words = |low: Option<f64>, high: Option<f64>, bare| {
             let estimate = Estimate {
-                low: low.map(Seconds),
-                high: high.map(Seconds),
-                ..Estimate::bare(Seconds(0.01234))
+                low,
+                high,
+                ..Estimate::bare(0.01234)
             };
-            brief(&estimate, bare, rounded_duration)
+            Unit::Seconds.brief(&estimate, bare)
         };
         let cases = [
             (Some(0.0122), Some(0.0125), Bare::Uncertain, "12.3 ms"),

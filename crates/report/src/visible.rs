@@ -9,7 +9,7 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 pub use keymark_bench::outside::visible::{excerpt, message, visible, visible_lines};
 pub use keymark_records::visible::{json, write_json};
 
-/// With a capital letter at the beginning, and a point at the end.
+/// Makes a sentence: a capital letter at the beginning, a point at the end.
 pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
@@ -28,10 +28,10 @@ pub fn no_formula(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands behind a number in a sentence, and on the same line.
+/// Units that stay on the line of their number.
 const UNITS: [&str; 6] = ["s", "ms", "µs", "ns", "%", "MHz"];
 
-/// As many words a line as fit, which are told apart so.
+/// Breaks a text into lines of as many words as fit.
 pub(crate) fn wrapped(
     text: &str,
     limit: usize,

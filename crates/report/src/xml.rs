@@ -35,7 +35,7 @@ pub(crate) fn px(value: f64) -> String {
     }
 }
 
-/// Without what has a meaning in XML, and without what XML 1.0 cannot hold (§2.2), for which U+FFFD stands.
+/// Escapes text for XML. U+FFFD replaces what XML 1.0 cannot hold (§2.2).
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

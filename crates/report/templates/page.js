@@ -6,15 +6,13 @@
   const UNITS = { s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9 };
   const state = { filter: "", unit: "", metric: "", sort: {}, picked: [] };
 
-  // Numbers of a cell: value and bounds, and whether it is a time.
-  const TIMES = ["duration", "duration_estimate", "at_most", "more_than"];
+  // Numbers of a cell: value and bounds, and whether it is a time whose unit can be chosen.
   const figure = cell => {
-    const held = cell && cell.value;
-    const estimate = typeof held === "object" && held !== null && "method" in held;
-    const value = estimate ? held.value : held;
-    if (typeof value !== "number") return null;
-    return { value, low: estimate ? held.low : null, high: estimate ? held.high : null,
-      method: estimate ? held.method : null, time: TIMES.includes(cell.kind), kind: cell.kind };
+    if (!cell || cell.kind !== "number") return null;
+    const { value, low, high, method, unit, form } = cell.value;
+    const brief = form === "brief" || form === "bracketed";
+    return { value, low, high, form, time: unit === "seconds", shown: unit === "seconds" && !brief,
+      bounded: !brief && (low !== null || high !== null), method: method === "point_only" ? null : method };
   };
   const digits = number => {
     const n = Math.abs(number);
@@ -28,8 +26,8 @@
     if (f.value === 0) return "0 s";
     const u = unit || suited(f.value);
     const n = x => x === null ? "?" : unit ? String(Number((x / UNITS[u]).toPrecision(4))) : digits(x / UNITS[u]);
-    const bounds = f.kind === "duration_estimate" ? ` (${n(f.low)}–${n(f.high)})` : "";
-    const sign = f.kind === "at_most" ? "< " : f.kind === "more_than" ? "> " : "";
+    const bounds = f.bounded ? ` (${n(f.low)}–${n(f.high)})` : "";
+    const sign = f.form === "at_most" ? "< " : "";
     return `${sign}${n(f.value)} ${u}${bounds}`;
   };
 
@@ -38,15 +36,15 @@
   blocks.filter(block => block.block === "table").forEach((held, number) => {
     const element = document.querySelector(`table[data-table="${number}"]`);
     if (!element) return;
-    const sources = held.columns.map(column => column.source);
+    const names = held.columns.map(column => column.name);
     const rows = [...element.tBodies[0].rows].map((tr, index) => {
-      let next = 0;
-      const own = held.rows[index];
-      const cells = sources.map(source => source === "cells" ? own.cells[next++] : null);
-      return { tr, index, table: number, own, figures: cells.map(figure), words: [...tr.cells].map(td => td.textContent) };
+      const words = [...tr.cells].map(td => td.textContent);
+      const own = name => names.includes(name) ? words[names.indexOf(name)] : "";
+      return { tr, index, table: number, words, figures: held.rows[index].map(figure),
+        device: own("device"), provenance: own("provenance") };
     });
-    const main = rows.some(row => row.figures.some(f => f && f.kind === "duration_estimate"));
-    tables.push({ number, element, rows, main, names: held.columns.map(column => column.name) });
+    const main = names.some((name, column) => name.includes("interval") && rows.some(row => row.figures[column]?.time));
+    tables.push({ number, element, rows, main, names });
   });
   const find = key => {
     const [number, index] = key.split(".").map(Number);
@@ -61,7 +59,7 @@
   const shown = { unit: "" };
   const anew = (what, key, show) => { if (shown[what] !== key) { shown[what] = key; show(); } };
   const showUnit = () => tables.forEach(({ rows }) => rows.forEach(row => row.figures.forEach((f, column) => {
-    if (f && f.time) row.tr.cells[column + row.shift].textContent = state.unit ? time(f, state.unit) : row.words[column];
+    if (f && f.shown) row.tr.cells[column + row.shift].textContent = state.unit ? time(f, state.unit) : row.words[column];
   })));
   const showFilter = () => {
     const wanted = state.filter.toLowerCase().split(/\s+/).filter(word => word);
@@ -144,8 +142,8 @@
       cell(tr, "td", words, "n");
       cell(tr, "td", f && first && first.value ? `×${digits(f.value / first.value)}` : "-", "n");
       const picture = cell(tr, "td", "", "bar");
-      if (f && f.value > 0) picture.append(bar(f, range, `${named(row)}: ${words}`, row.own.provenance !== "measured"));
-      cell(tr, "td", row.own.provenance);
+      if (f && f.value > 0) picture.append(bar(f, range, `${named(row)}: ${words}`, row.provenance !== "measured"));
+      cell(tr, "td", row.provenance);
     });
   };
 
@@ -202,7 +200,7 @@
   const describe = (row, column) => {
     const { names } = tableOf(row);
     const told = row.figures.map((f, place) => f && (column === undefined || column === place) ? exact(names[place], f) : null);
-    return [named(row) || row.words[0], ...told.filter(line => line), `${row.own.device}, ${row.own.provenance}`].join("\n");
+    return [named(row) || row.words[0], ...told, [row.device, row.provenance].filter(word => word).join(", ")].filter(line => line).join("\n");
   };
 
   tables.forEach(table => {

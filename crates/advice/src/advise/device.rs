@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, DeviceName, Provenance};
+use keymark_bench::Algorithm;
 use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
@@ -69,7 +69,7 @@ impl AdviceQuestion {
     pub(super) fn ranked(&self, answers: &[Candidate<'_>]) -> Option<Section> {
         answers.first()?;
         let shown = &answers[..answers.len().min(FIRST)];
-        let mut table = TableOf::new(shown, |one| subject(one))
+        let mut table = TableOf::new(shown)
             .label("device", |one| one.device)
             .label("key", |one| one.algorithm)
             .value("time", |one| one.cost.map(|figure| figure.time.value))
@@ -266,13 +266,6 @@ fn enough(time: Seconds) -> f64 {
 
 fn named(candidate: &Candidate<'_>) -> String {
     format!("{} with {}", candidate.device, candidate.algorithm)
-}
-
-pub(super) fn subject(candidate: &Candidate<'_>) -> (DeviceName, Provenance) {
-    let provenance = candidate
-        .cost
-        .map_or(Provenance::Published, |figure| figure.provenance);
-    (DeviceName::new(candidate.id), provenance)
 }
 
 fn weaknesses(candidate: &Candidate<'_>) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Advice on a web server's certificate and key exchange, by the archive's TLS figures, else by published ratios.
 
-use keymark_bench::{Algorithm, DeviceName, KeyFamily, Provenance};
+use keymark_bench::{Algorithm, KeyFamily, Provenance};
 use keymark_records::exchange::Shipped;
 use keymark_report::units;
 use keymark_report::{Block, Column, Section, TableOf};
@@ -166,11 +166,10 @@ fn handshakes(figures: &Figures) -> Option<Section> {
         let text = "no handshakes in the archive; 'keymark tls suite key-exchange' measures them";
         return Some(Section::bare(vec![basis(text)]).first());
     }
-    let software = |one: &&Handshakes| (DeviceName::new(one.stack.word()), Provenance::Measured);
-    let table = TableOf::new(best, software)
+    let table = TableOf::new(best)
         .label("certificate", |one| one.algorithm)
         .label("key exchange", |one| one.exchange.clone())
-        .column(Column::value("handshakes").shorten(0), |one| one.rate)
+        .value("handshakes", |one| one.rate)
         .column(Column::name("server").leave(1), |one| one.stack.word())
         .column(Column::name("from").leave(0), |one| one.source.clone())
         .table();

@@ -7,7 +7,6 @@ use keymark_report::units;
 use keymark_report::{Block, Column, Section, TableOf};
 use keymark_stats::PerSecond;
 
-use super::device::subject;
 use super::{AdviceQuestion, Answer, Candidate};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Use};
@@ -44,7 +43,7 @@ impl AdviceQuestion {
 
     fn lives(&self, answers: &[Candidate<'_>]) -> Option<Section> {
         answers.first()?;
-        let table = TableOf::new(answers, |one| subject(one))
+        let table = TableOf::new(answers)
             .label("key", |one| one.algorithm)
             .value("signatures", |one| {
                 one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0))

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use keymark_bench::{DeviceName, Provenance};
 use keymark_report::units::{self, counted};
 use keymark_report::{Block, Cell, Column, Document, Section, TableOf};
 use keymark_stats::{Demand, Distribution, PerSecond, QUEUE_PRECISION, Ratio, Seconds};
@@ -116,10 +115,6 @@ impl CapacityQuestion {
         })
     }
 
-    pub(super) fn predicted(&self) -> (DeviceName, Provenance) {
-        (self.service.device.clone(), Provenance::Predicted)
-    }
-
     /// Returns the rows around the answer of each way of distribution.
     fn table(&self, plan: &Plan) -> Block {
         let last = plan.0.last().map_or(0, |row| row.tokens);
@@ -134,23 +129,22 @@ impl CapacityQuestion {
         rows.sort_by_key(|row| (row.distribution, row.tokens));
         let late = |limit| Column::value(format!("> {}", chosen(limit)));
         let closed = matches!(self.demand, Demand::Users { .. });
-        let table = TableOf::new(rows, |_| self.predicted())
+        let table = TableOf::new(rows)
             .label("distribution", |row| words(row.distribution))
             .value("tokens", |row| row.tokens)
-            .value("busy", |row| Cell::Share(Ratio(row.utilisation)))
+            .value("busy", |row| Cell::share(Ratio(row.utilisation)))
             .maybe(closed.then(|| Column::value("rate")), |row| {
                 Some(row.response?.rate)
             })
             .value("mean", |row| match row.response {
-                Some(response) => Cell::Duration(response.mean),
+                Some(response) => response.mean.into(),
                 None => Cell::text("overloaded"),
             })
             .value("p95", |row| Some(row.response?.p95))
             .value("p99", |row| Some(row.response?.p99))
-            .shorten(0)
             .maybe(self.p99.map(late), |row| match row.response?.late? {
                 ..HARDLY => Some(Cell::text("< 0.01 %")),
-                late => Some(Cell::Share(Ratio(late))),
+                late => Some(Cell::share(Ratio(late))),
             })
             .value("enough", |row| ["no", "yes"][usize::from(row.enough)]);
         Block::Table(table.table())
@@ -169,7 +163,7 @@ impl CapacityQuestion {
             let queue = self.queue(BEST, tokens, Demand::Users { count, pause });
             Some((count, queue.response(None)?))
         });
-        let table = TableOf::new(rows, |_| self.predicted())
+        let table = TableOf::new(rows)
             .value("users", |(users, _)| *users)
             .value("rate", |(_, found)| found.rate)
             .value("mean", |(_, found)| found.mean)

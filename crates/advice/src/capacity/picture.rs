@@ -1,7 +1,9 @@
 //! Response times over rates, a curve for each number of tokens.
 
+use keymark_bench::Provenance;
+use keymark_report::charts::Chart;
+use keymark_report::pictures::{LoadCurve, LoadPoint, LoadUnit, of_curves};
 use keymark_report::units::{self, counted};
-use keymark_report::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject};
 use keymark_stats::{Demand, Estimate, PerSecond};
 
 use super::document::BEST;
@@ -16,25 +18,24 @@ const TENTH: f64 = 0.1;
 
 impl CapacityQuestion {
     /// Returns the picture from that rate, or a tenth, to the wanted rate, behind least-connections.
-    pub fn figure(&self, from: Option<PerSecond>) -> Figure {
+    pub fn picture(&self, from: Option<PerSecond>) -> Option<Chart> {
+        let service = self.service.words();
+        let title = format!("response times by the number of tokens ({service})");
+        of_curves(&title, LoadUnit::Arrivals, &self.curves(from))
+    }
+
+    /// Returns a curve for each number of tokens.
+    pub(super) fn curves(&self, from: Option<PerSecond>) -> Vec<LoadCurve> {
         let rates = match self.demand {
             Demand::Arrivals(to) => rates(from.map_or(to.0 * TENTH, |from| from.0), to.0),
             Demand::Users { .. } => Vec::new(),
         };
         let last = self.least().saturating_add(1).min(MOST_TOKENS);
         let tokens = (1..=last).step_by(last.div_ceil(CURVES) as usize);
-        let plot = Plot::ResponseTimes {
-            load: LoadUnit::Arrivals,
-            curves: tokens.map(|tokens| self.curve(tokens, &rates)).collect(),
-        };
-        let service = self.service.words();
-        plot.titled(format!(
-            "response times by the number of tokens ({service})"
-        ))
+        tokens.map(|tokens| self.curve(tokens, &rates)).collect()
     }
 
     fn curve(&self, tokens: u32, rates: &[f64]) -> LoadCurve {
-        let (device, provenance) = self.predicted();
         let label = counted(tokens, "token");
         let point = |rate: &f64| {
             let rate = PerSecond(*rate);
@@ -53,7 +54,8 @@ impl CapacityQuestion {
             points: rates.iter().filter_map(point).collect(),
             knee: None,
             overloaded: Vec::new(),
-            of: Subject::new(device, provenance, label.clone()),
+            label,
+            provenance: Provenance::Predicted,
         }
     }
 }

@@ -1,6 +1,5 @@
 use keymark_bench::case::StackName;
 use keymark_bench::operation::Operation;
-use keymark_report::document::Plot;
 use keymark_report::render::Width;
 use keymark_report::render::text;
 use keymark_stats::{PerSecond, ServiceTimes};
@@ -101,11 +100,8 @@ fn users_have_a_knee() {
 
 #[test]
 fn the_picture_has_a_curve_for_each_number_of_tokens() {
-    let figure = asked(4.0, None).figure(Some(PerSecond(0.5)));
-    let Plot::ResponseTimes { curves, .. } = figure.plot else {
-        panic!("another figure");
-    };
-    let labels: Vec<_> = curves.iter().map(|curve| &*curve.of.label).collect();
+    let curves = asked(4.0, None).curves(Some(PerSecond(0.5)));
+    let labels: Vec<_> = curves.iter().map(|curve| &*curve.label).collect();
     assert_eq!(labels, ["1 token", "2 tokens", "3 tokens", "4 tokens"]);
     let highest = |curve: usize| curves[curve].points.last().unwrap().load;
     assert!(
@@ -154,10 +150,7 @@ fn a_profile_that_cannot_be_read_says_why() {
 
 #[test]
 fn a_picture_of_any_rate_has_few_curves() {
-    let figure = asked(1e9, None).figure(Some(PerSecond(1e5)));
-    let Plot::ResponseTimes { curves, .. } = figure.plot else {
-        panic!("another figure");
-    };
+    let curves = asked(1e9, None).curves(Some(PerSecond(1e5)));
     assert!(curves.len() <= 6, "{}", curves.len());
 }
 

@@ -1,7 +1,6 @@
 //! The answer as a document: strengths, statuses key by key or at a glance, and sources.
 
 use itertools::Itertools;
-use keymark_bench::{DeviceName, Provenance};
 use keymark_report::{Block, Column, Document, Section, TableOf};
 
 use super::{KeyRow, StatusRow, StrengthQuestion};
@@ -67,7 +66,7 @@ impl StrengthQuestion {
 
     /// A table with the status of each policy in force for each key.
     fn overview(&self, rows: &[KeyRow]) -> Section {
-        let mut table = TableOf::new(rows, |_| published()).label("key", |row| row.key.clone());
+        let mut table = TableOf::new(rows).label("key", |row| row.key.clone());
         let in_force = self.policies.iter().filter(|policy| policy.is_in_force());
         for (rank, policy) in in_force.enumerate() {
             let rank = u8::MAX - u8::try_from(rank).unwrap_or(u8::MAX);
@@ -85,7 +84,7 @@ impl StrengthQuestion {
     }
 
     fn of_key(&self, row: &KeyRow) -> Section {
-        let table = TableOf::new(&row.statuses, |_| published())
+        let table = TableOf::new(&row.statuses)
             .label("policy", |row| {
                 let draft = if row.draft { " (draft)" } else { "" };
                 format!("{}{draft}", row.policy)
@@ -137,9 +136,6 @@ impl StrengthQuestion {
 }
 
 /// Rows of documents are of no device.
-fn published() -> (DeviceName, Provenance) {
-    (DeviceName::new("document"), Provenance::Published)
-}
 
 /// Mark of a secondary source.
 const fn mark(verified: Option<Verified>) -> &'static str {
@@ -150,8 +146,7 @@ const fn mark(verified: Option<Verified>) -> &'static str {
 }
 
 fn strengths(rows: &[KeyRow]) -> Block {
-    let mut table =
-        TableOf::new(rows, |_| published()).label("bits of security", |row| row.key.clone());
+    let mut table = TableOf::new(rows).label("bits of security", |row| row.key.clone());
     for by in Table::all() {
         table = table.value(&by.id, |row| {
             row.strengths

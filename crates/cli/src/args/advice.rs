@@ -10,7 +10,7 @@ use keymark_advice::compatibility::Peer;
 use keymark_advice::key_spec::KeySpec;
 use keymark_bench::Algorithm;
 
-use super::{TableArguments, duration, share};
+use super::{duration, share};
 
 /// `keymark strength`
 #[derive(Debug, Args)]
@@ -34,9 +34,6 @@ pub struct StrengthArguments {
     /// Print one JSON object per key
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Layout of tables
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 /// `keymark advise`
@@ -101,9 +98,6 @@ pub struct AdviseArguments {
     /// Print one JSON object per answer and per excluded answer
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Layout of tables
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 fn rate(text: &str) -> Result<f64, String> {

@@ -11,7 +11,7 @@ use keymark_bench::{Algorithm, DeviceName, Operation, StackName};
 use keymark_stats::{PerSecond, Seconds, ServiceTimes};
 
 use super::plot::{PictureFile, picture_file};
-use super::{TableArguments, count, duration, stack, usable};
+use super::{count, duration, stack, usable};
 
 /// Bytes of a file of samples: some millions.
 const SAMPLES: u64 = 64 << 20;
@@ -65,9 +65,6 @@ pub struct CapacityArguments {
     /// Print one JSON object per way of distribution and number of tokens, and one with the fewest
     #[arg(long)]
     pub json: bool,
-    /// Layout of tables
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 /// The highest rate, and where a range of them begins.

@@ -11,7 +11,7 @@ use keymark_bench::Baseline;
 use keymark_records::archive::SideSelector;
 use keymark_records::exchange::Shipped;
 
-use super::{TableArguments, baseline, duration, share};
+use super::{baseline, duration, share};
 
 /// Pairs of runs that alternate, if nobody says how many.
 const PAIRS: u32 = 5;
@@ -153,7 +153,4 @@ pub struct CompareArguments {
     /// Print one JSON object per pair
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Layout of tables
-    #[command(flatten)]
-    pub tables: TableArguments,
 }

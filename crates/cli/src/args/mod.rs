@@ -26,7 +26,7 @@ use itertools::Itertools;
 use keymark_bench::{AlgorithmChoice, Baseline, StackName, UnknownAlgorithm};
 use keymark_records::archive::RunSelector;
 use keymark_records::exchange::Shipped;
-use keymark_report::pictures::Kind;
+use keymark_report::pictures::PictureKind;
 use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
@@ -182,14 +182,6 @@ pub struct JsonArguments {
     pub json: bool,
 }
 
-/// Layout of tables.
-#[derive(Debug, Clone, Args)]
-pub struct TableArguments {
-    /// Show every column, however narrow the terminal
-    #[arg(long, help_heading = "Output")]
-    pub wide: bool,
-}
-
 /// Layout of a run.
 #[derive(Debug, Clone, Args)]
 pub struct ShownArguments {
@@ -202,9 +194,6 @@ pub struct ShownArguments {
     /// Draw no picture below the answer (a pipe never gets one)
     #[arg(long, help_heading = "Output")]
     pub no_plot: bool,
-    /// Layout of tables
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 /// `keymark show`
@@ -230,7 +219,7 @@ pub struct ShowArguments {
         conflicts_with = "json",
         help_heading = "Output"
     )]
-    pub plot: Option<Option<Kind>>,
+    pub plot: Option<Option<PictureKind>>,
     /// Layout of the run
     #[command(flatten)]
     pub shown: ShownArguments,

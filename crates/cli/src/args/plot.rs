@@ -7,7 +7,7 @@ use clap::builder::TypedValueParser;
 use keymark_records::archive::RunSelector;
 use keymark_records::exchange::Shipped;
 use keymark_report::charts::Theme;
-use keymark_report::pictures::Kind;
+use keymark_report::pictures::PictureKind;
 
 /// `keymark plot`
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ pub struct PlotArguments {
 
     /// Kind of picture [default: the one that fits the run]
     #[arg(long, value_name = "KIND", value_parser = kinds())]
-    pub kind: Option<Kind>,
+    pub kind: Option<PictureKind>,
 
     /// Draw only cases with all of these words in their name, such as 'rsa2048 gnupg'
     #[arg(long, value_name = "WORDS")]
@@ -61,8 +61,8 @@ pub enum PictureFormat {
 }
 
 /// Each with what it shows.
-pub(super) fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let kinds = Kind::ALL.iter();
+pub(super) fn kinds() -> impl TypedValueParser<Value = PictureKind> {
+    let kinds = PictureKind::ALL.iter();
     super::one_of(kinds.map(|kind| (*kind, kind.word(), kind.about())))
 }
 

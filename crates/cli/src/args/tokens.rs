@@ -99,10 +99,6 @@ pub struct TraceArguments {
     #[command(flatten)]
     pub pins: PinArguments,
 
-    /// How tables are shown
-    #[command(flatten)]
-    pub tables: super::TableArguments,
-
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     if arguments.json {
         print(&question, &figures);
     } else {
-        output::document(&question.document(&figures), &arguments.tables);
+        output::document(&question.document(&figures));
     }
     Ok(archive::report_unreadable(&archive, Exit::Fine))
 }

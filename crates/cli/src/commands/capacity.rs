@@ -29,11 +29,11 @@ pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> O
     if arguments.json {
         print(&question, &plan);
     } else {
-        output::document(&question.document(&plan), &arguments.tables);
+        output::document(&question.document(&plan));
     }
     if let Some(file) = &arguments.plot {
         let from = arguments.rate.and_then(|rates| rates.1);
-        let chart = pictures::chart(&question.figure(from));
+        let chart = question.picture(from);
         let chart = chart.ok_or_else(|| Failure::nothing_usable(pictures::NOT_ENOUGH))?;
         documents::pictures::write(&[chart], file, Theme::Light)?;
     }

@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         }
         let side = SideSelector(vec![arguments.run.clone()]);
         let mut runs = archive.side(&side)?;
-        documents::print_series(&runs, arguments.json, &arguments.shown.tables);
+        documents::print_series(&runs, arguments.json);
         if let Some(kind) = arguments.plot {
             pictures::print(&mut runs, kind)?;
         }
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         ..arguments.shown.clone()
     };
     documents::print(&record, &articles, &shown);
-    published::print_tables(&arguments.published, &arguments.shown.tables);
+    published::print_tables(&arguments.published);
     if let Some(kind) = arguments.plot {
         let mut all = [vec![record], articles].concat();
         pictures::print(&mut all, kind)?;

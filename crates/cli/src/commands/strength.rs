@@ -35,9 +35,9 @@ pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
     if arguments.json {
         question.rows().iter().for_each(print_json);
     } else if arguments.long {
-        output::document(&question.document(), &arguments.tables);
+        output::document(&question.document());
     } else {
-        output::document(&question.document().brief(), &arguments.tables);
+        output::document(&question.document().brief());
     }
     Ok(Exit::Fine)
 }

@@ -7,7 +7,6 @@ use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, P
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
 
-use crate::args::TableArguments;
 use crate::exit::Failure;
 use crate::observers::print_json;
 use crate::output;
@@ -53,16 +52,11 @@ pub(crate) fn of(sides: &[Side], archive: &Archive) -> Result<Comparison, Failur
 }
 
 /// A comparison as objects or as tables.
-pub(crate) fn print(
-    comparison: &Comparison,
-    means: &[GeometricMean],
-    json: bool,
-    tables: &TableArguments,
-) {
+pub(crate) fn print(comparison: &Comparison, means: &[GeometricMean], json: bool) {
     if json {
         print_rows(comparison, means);
     } else {
-        output::document(&comparison.document(means), tables);
+        output::document(&comparison.document(means));
     }
 }
 

@@ -13,11 +13,12 @@ use keymark_report::answers::answers;
 use keymark_report::pivot::Axis;
 use keymark_report::report::{series, series_rows};
 use keymark_report::units::counted;
+use keymark_report::verdict::Verdict;
 use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
 use serde_json::json;
 
-use crate::args::{ShownArguments, TableArguments};
+use crate::args::ShownArguments;
 use crate::observers::print_json;
 use crate::output;
 
@@ -38,7 +39,7 @@ pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments
     } else {
         document.brief()
     };
-    output::illustrated(&document, picture.flatten().as_deref(), &shown.tables);
+    output::illustrated(&document, picture.flatten().as_deref());
     if let Some(more) = &document.more {
         output::note(&format!("{more}: 'keymark show {} --long'", record.id));
     }
@@ -61,9 +62,11 @@ pub(crate) fn document(
     document
 }
 
-/// The answers of a record as one JSON object, behind its rows.
+/// Prints the verdict and the answers of a record as one JSON object, behind its rows.
 pub(crate) fn print_answers(record: &Record) {
-    print_json(&json!({ "answers": answers(&analysis(record), record) }));
+    let analysis = analysis(record);
+    let verdict = Verdict::of(&analysis, record).map(|verdict| verdict.fields());
+    print_json(&json!({ "verdict": verdict, "answers": answers(&analysis, record) }));
 }
 
 /// Checks the parameters of a foreign record's cases.
@@ -80,11 +83,11 @@ pub(crate) fn imported(record: &Record) -> String {
 }
 
 /// The runs of a series in one table.
-pub(crate) fn print_series(runs: &[Record], json: bool, tables: &TableArguments) {
+pub(crate) fn print_series(runs: &[Record], json: bool) {
     let rows = series_rows(runs);
     if json {
         rows.iter().for_each(print_json);
     } else {
-        output::document(&series(runs, &rows), tables);
+        output::document(&series(runs, &rows));
     }
 }

@@ -5,12 +5,11 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::Record;
-use keymark_report::Figure;
 use keymark_report::analysis::Analysis;
-use keymark_report::answers::Statement;
+use keymark_report::answers::{Statement, answers};
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
-use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
+use keymark_report::pictures::{self, AnalyzedRun, NOT_ENOUGH, PictureKind};
 use keymark_report::render::Width;
 use keymark_stores::places::program;
 
@@ -26,42 +25,39 @@ const ENOUGH: usize = 72;
 /// More lines than these leave a screen no room for anything else.
 const LINES: usize = 30;
 
-/// Returns the figures of all runs, joined, and the answers.
-fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
-    pictures::tell_apart(records);
-    let (mut figures, mut answers) = (Vec::new(), Vec::new());
-    for record in records.iter() {
-        let analysis = super::analysis(record);
-        figures.extend(analysis.figures(record));
-        answers.extend(keymark_report::answers::answers(&analysis, record));
-    }
-    (pictures::joined(figures), answers)
-}
-
-/// The pictures of that kind, or of the one that shows what the answer is about.
-pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec<Chart>, Failure> {
-    let (figures, answers) = figures(records);
-    let kind = wanted.or_else(|| pictures::default_kind(&answers, &figures));
+/// Draws the pictures of that kind, or of the kind that fits the answer.
+pub(crate) fn charts(
+    records: &mut [Record],
+    wanted: Option<PictureKind>,
+) -> Result<Vec<Chart>, Failure> {
+    pictures::distinguish(records);
+    let analyses: Vec<Analysis> = records.iter().map(super::analysis).collect();
+    let runs = records.iter().zip(&analyses);
+    let runs: Vec<AnalyzedRun<'_>> = runs
+        .map(|(record, analysis)| AnalyzedRun { record, analysis })
+        .collect();
+    let answers = runs
+        .iter()
+        .flat_map(|run| answers(run.analysis, run.record));
+    let answers: Vec<Statement> = answers.collect();
+    let kind = wanted.or_else(|| pictures::default_kind(&answers, &runs));
     let Some(kind) = kind else {
         return Err(Failure::nothing_usable(format!(
             "{NOT_ENOUGH}: no case has a figure"
         )));
     };
-    let fit = figures.iter().filter(|figure| figure.kind() == kind);
-    let charts = fit.filter_map(pictures::chart);
-    let charts: Vec<Chart> = charts.collect();
+    let charts = pictures::charts(&runs, kind);
     if charts.is_empty() {
-        return Err(Failure::nothing_usable(without(&figures, kind)));
+        return Err(Failure::nothing_usable(without(&runs, kind)));
     }
     Ok(charts)
 }
 
-fn without(figures: &[Figure], kind: Kind) -> String {
-    let drawn = |other: &Kind| {
-        let mut shown = figures.iter().filter(|figure| figure.kind() == *other);
-        shown.any(|figure| pictures::chart(figure).is_some())
-    };
-    let others = Kind::ALL.iter().filter(|kind| drawn(kind));
+/// Names the kinds that there are instead.
+fn without(runs: &[AnalyzedRun<'_>], kind: PictureKind) -> String {
+    let others = PictureKind::ALL
+        .iter()
+        .filter(|kind| !pictures::charts(runs, **kind).is_empty());
     let others: Vec<&str> = others.map(|kind| kind.word()).collect();
     let instead = if others.is_empty() {
         String::new()
@@ -126,7 +122,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 }
 
 /// Draws pictures on the terminal.
-pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Failure> {
+pub(crate) fn print(records: &mut [Record], kind: Option<PictureKind>) -> Result<(), Failure> {
     let columns = match output::room() {
         Width::Columns(columns) => usize::from(columns),
         Width::Unlimited => COLUMNS,
@@ -140,7 +136,7 @@ pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Fa
 
 /// Returns the picture below a run's answer, if a wide enough terminal shows it.
 pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
-    let drawn = small(|| pictures::chart(&analysis.picture(record)?))?;
+    let drawn = small(|| analysis.picture(record))?;
     (drawn.lines().count() <= LINES).then_some(drawn)
 }
 

@@ -10,7 +10,6 @@ use keymark_report::report::published_section;
 use keymark_report::{Document, Section};
 use keymark_stats::Seconds;
 
-use crate::args::TableArguments;
 use crate::exit::Failure;
 use crate::output;
 
@@ -25,14 +24,14 @@ pub(crate) fn records<'s>(
 }
 
 /// Published loads and ratios, as they stand in their tables.
-pub(crate) fn print_tables(shipped: &[Shipped], tables: &TableArguments) {
+pub(crate) fn print_tables(shipped: &[Shipped]) {
     let sections: Vec<Section> = shipped
         .iter()
         .copied()
         .filter_map(published_section)
         .collect();
     if !sections.is_empty() {
-        output::document(&Document::of(sections), tables);
+        output::document(&Document::of(sections));
     }
 }
 

@@ -22,7 +22,7 @@ fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
     let all = [(Some("raw"), None), libgcrypt, (Some("agent"), None)];
     assert_eq!(ways, all.into());
     assert_measured(&rows, 6);
-    let shown = place.stdout("show --long --wide");
+    let shown = place.stdout("show --long");
     assert_says(&shown, ["libgcrypt 1."]);
     let exported = place.stdout("export last --format json");
     assert!(exported.contains(r#""parameters":{"library":"libgcrypt"}"#));
@@ -67,7 +67,7 @@ fn beside_openssl(name: &str, (algorithms, cases): (&str, usize), version: &str,
     ));
     assert_eq!(rows.len(), 2 * cases, "{rows:?}");
     assert_measured(&rows, 6);
-    let shown = place.stdout("show --long --wide");
+    let shown = place.stdout("show --long");
     assert_says(&shown, [version]);
     let refused = format!("bench --algorithm {lacks} --stack raw --library {name} --dry-run");
     assert_says(&place.refused(&refused, 3), [name, lacks]);

@@ -96,11 +96,7 @@ fn published_figures_are_beside_a_run_in_each_form() {
     assert!(kinds("published") > 3 && kinds("measured") == 1, "{rows:?}");
     let svg = place.path("run.svg");
     let plot = format!("plot last --kind means -o {}", svg.display());
-    for form in [
-        "show last --long --wide",
-        "report last --format markdown",
-        &plot,
-    ] {
+    for form in ["show last --long", "report last --format markdown", &plot] {
         let read = |options: &str| {
             let printed = place.stdout(&format!("{form} {options}"));
             std::fs::read_to_string(&svg).unwrap_or(printed)

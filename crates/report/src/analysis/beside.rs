@@ -3,8 +3,9 @@
 use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Parameters, Record, StackName};
 use keymark_stats::Seconds;
 
-use super::{Analysis, Row, figures, tables};
-use crate::{Block, Plot, RemarkKind, Section, TableOf, grouped};
+use super::{Analysis, Row, tables};
+use crate::pictures::{self, DotRow};
+use crate::{Block, RemarkKind, Section, TableOf, grouped};
 
 /// A published figure of a twin's device.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,19 +52,23 @@ impl Analysis {
             .value("mean (95 % interval)", |(row, _)| tables::mean(row))
             .optional(1, "n", |(row, _)| row.n())
             .name("source", |(_, source)| source.clone())
-            .provenance()
+            .provenance(|(row, _)| row.case.provenance)
             .table();
         let means = rows
             .iter()
-            .filter_map(|(row, _)| figures::mean(row))
+            .filter_map(|(row, _)| DotRow::mean(row))
             .collect();
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
-        let picture = Plot::Means { tolerance, means };
-        let picture = picture.titled("mean time of an operation, beside published figures");
+        let title = "mean time of an operation, beside published figures";
+        let picture = pictures::means(title, tolerance, means);
         let text = "published figures come from other machines and programs, and have no interval: they are shown \
                     beside the run's own and are part of none of them";
         let remark = Block::remark(RemarkKind::MixedProvenance, text);
-        let blocks = vec![Block::Table(table), Block::Figure(picture), remark];
+        let blocks = [Block::Table(table)]
+            .into_iter()
+            .chain(picture.map(Block::Picture))
+            .chain([remark])
+            .collect();
         Some(Section::headed("beside published figures", blocks))
     }
 }
@@ -87,11 +92,10 @@ pub(crate) fn asks_the_same(a: &Case, b: &Case) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::{Provenance, StackName};
+    use keymark_bench::case::StackName;
     use keymark_bench::record::CaseRecord;
 
     use super::*;
-    use crate::document::Figure;
     use keymark_records::exchange::Shipped;
     use keymark_testkit::record::{block, case, mixed as record};
 
@@ -108,12 +112,13 @@ mod tests {
         let Some(Block::Table(table)) = section.blocks.first() else {
             panic!("{section:?}");
         };
-        let kinds: Vec<Provenance> = table.rows.iter().map(|row| row.provenance).collect();
-        let mut expected = vec![Provenance::Measured];
-        expected.extend([Provenance::Published; 5]);
+        let kinds = table.rows.iter().map(|row| table.provenance(row).unwrap());
+        let kinds: Vec<&str> = kinds.collect();
+        let mut expected = vec!["measured"];
+        expected.extend(["published"; 5]);
         assert_eq!(kinds, expected, "the CPU and four tokens");
         assert!(
-            matches!(&section.blocks[1], Block::Figure(Figure { plot: Plot::Means { means, .. }, .. }) if means.len() == 6)
+            matches!(&section.blocks[1], Block::Picture(chart) if chart.marks().filter_map(|mark| mark.try_as_dot_ref()).count() == 6)
         );
         assert!(
             matches!(&section.blocks[2], Block::Remark(remark) if remark.kind == RemarkKind::MixedProvenance)

@@ -123,13 +123,13 @@ fn breakdown(spent: &[(&Case, Spent)]) -> Table {
         .value("rest of the handshake", |(_, spent)| difference(spent.rest))
         .optional(2, "HTTP", |(_, spent)| difference(spent.http))
         .optional(4, "share of handshake", |(_, spent)| {
-            spent.share.map(Cell::Share)
+            spent.share.map(Cell::share)
         })
         .optional(1, "share of server CPU", |(_, spent)| {
-            spent.of_processor.map(Cell::Share)
+            spent.of_processor.map(Cell::share)
         })
         .if_any()
-        .provenance()
+        .provenance(|(case, _)| case.provenance)
         .table()
 }
 
@@ -179,7 +179,7 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         .name("function", |line| line.name.clone())
         .optional(1, "calls", |line| line.function.calls)
         .value("a handshake", |line| {
-            Cell::Ratio(Ratio(line.function.calls as f64 / line.handshakes))
+            Cell::from(Ratio(line.function.calls as f64 / line.handshakes))
         })
         .value("mean", |line| line.function.mean())
         .optional(3, "p99", |line| line.function.durations.quantile(0.99))
@@ -190,9 +190,9 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         })
         .optional(2, "of the handshake", |line| {
             let each = line.function.total_ns as f64 / 1e9 / line.handshakes;
-            Some(Cell::Share(Ratio(each / line.handshake?.0)))
+            Some(Cell::share(Ratio(each / line.handshake?.0)))
         })
-        .provenance()
+        .provenance(|line| line.case.provenance)
         .table()
 }
 

@@ -2,7 +2,6 @@
 
 mod beside;
 mod breakdown;
-pub(crate) mod figures;
 pub(crate) mod key_use;
 pub(crate) mod latencies;
 mod limits;

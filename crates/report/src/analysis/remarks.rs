@@ -312,7 +312,7 @@ fn told(warning: &Warning) -> (RemarkKind, f64, String) {
         Warning::Groups(groups) => {
             let share = groups.slower.0;
             let text = format!(
-                "several groups of durations: {} take more than {}. No single figure describes them; see the histogram",
+                "several groups of durations: {} take more than {}. No single figure describes them; see the distribution",
                 units::percent(share),
                 units::duration(groups.parted_at)
             );

@@ -55,13 +55,12 @@ fn saturated(rows: &[Row]) -> Table {
     let found = loaded(rows).filter_map(|(row, load)| Some((row, load.saturated?)));
     handshakes(found, |(row, _)| &row.case)
         .value("best rate (95 % interval)", |(row, _)| row.throughput)
-        .shorten(3)
         .value("users", |(_, found)| found.best_users)
         .value("knee: users", |(_, found)| found.knee_users)
         .optional(2, "its rate", |(_, found)| found.knee_rate)
         .optional(3, "rate within the limit", |(_, found)| found.within_limit)
         .optional(1, "loads", |(_, found)| found.loads)
-        .provenance()
+        .provenance(|(row, _)| row.case.provenance)
         .table()
 }
 
@@ -76,16 +75,14 @@ fn rates_beside(rows: &[Row], rates: &Rates) -> Table {
     };
     handshakes(known, |(row, _)| &row.case)
         .value("rate (95 % interval)", |(row, _)| row.throughput)
-        .shorten(2)
         .value(heading, |(_, rate)| match times(rate.gain) {
-            times if rate.case == rate.beside => Cell::Gain(times.value),
-            times => Cell::GainEstimate(times),
+            times if rate.case == rate.beside => Cell::gain(times.value),
+            times => Cell::gain(times),
         })
-        .shorten(1)
         .optional(1, "server CPU", |(row, _)| {
             row.under_load.as_ref()?.server_cpu_each()
         })
-        .provenance()
+        .provenance(|(row, _)| row.case.provenance)
         .table()
 }
 
@@ -96,7 +93,7 @@ fn lost(rows: &[Row]) -> Table {
         .value("failed", |(_, loss)| loss.failed)
         .value("for at most", |(_, loss)| loss.lasted)
         .value("rate after", |(_, loss)| loss.after)
-        .provenance()
+        .provenance(|(row, _)| row.case.provenance)
         .table()
 }
 

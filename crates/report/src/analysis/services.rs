@@ -44,28 +44,25 @@ impl Analysis {
         let busy = |row: &Row| row.under_load.as_ref()?.busy;
         let some = self.rows.iter().any(|row| published(row).is_some());
         let column = some.then(|| Column::value("published").leave(3));
-        let table = TableOf::new(self.rows.iter().filter(signs), |row| {
-            (row.case.device.clone(), row.case.provenance)
-        })
-        .case("algorithm", |row| row.case.algorithm)
-        .device()
-        .case("service", |row| row.case.way())
-        .optional(4, "mean", |row| row.mean())
-        .optional(1, "p99", |row| Some(row.summary.as_ref()?.p99?.value))
-        .optional(0, "cores busy", |row| {
-            busy(row).map(|busy| Cell::Share(busy.cores))
-        })
-        .optional(0, "agents busy", |row| busy(row)?.agents.map(Cell::Share))
-        .if_any()
-        .optional(2, "failed", |row| Some(row.under_load.as_ref()?.failed))
-        .maybe(column, |row| published(row).map(Cell::text))
-        .value("limit", |row| self.limit_of(row).map(Cell::text))
-        .optional(3, "predicted", |row| row.predicted.map(|by| by.rate))
-        .if_any()
-        .value(heading.clone(), |row| row.throughput)
-        .shorten(3)
-        .provenance()
-        .table();
+        let table = TableOf::new(self.rows.iter().filter(signs))
+            .name("algorithm", |row| row.case.algorithm)
+            .name("device", |row| Cell::text(&row.case.device))
+            .name("service", |row| row.case.way())
+            .optional(4, "mean", |row| row.mean())
+            .optional(1, "p99", |row| Some(row.summary.as_ref()?.p99?.value))
+            .optional(0, "cores busy", |row| {
+                busy(row).map(|busy| Cell::share(busy.cores))
+            })
+            .optional(0, "agents busy", |row| busy(row)?.agents.map(Cell::share))
+            .if_any()
+            .optional(2, "failed", |row| Some(row.under_load.as_ref()?.failed))
+            .maybe(column, |row| published(row).map(Cell::text))
+            .value("limit", |row| self.limit_of(row).map(Cell::text))
+            .optional(3, "predicted", |row| row.predicted.map(|by| by.rate))
+            .if_any()
+            .value(heading.clone(), |row| row.throughput)
+            .provenance(|row| row.case.provenance)
+            .table();
         let published = "; published: 1 over the mean of one signature after the other, on the slowest and fastest of six \
                          machines (zeitgitter-2019)";
         let explained = format!(

@@ -9,7 +9,7 @@ use keymark_stats::{Ratio, Seconds};
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::units;
-use crate::{Cell, Column, Table, TableOf};
+use crate::{Answer, Cell, Column, Table, TableOf};
 
 /// The main table.
 pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
@@ -30,14 +30,14 @@ pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         .optional(1, "n", |row| row.n())
         .optional(6, ratio, |row| {
             let ratio = row.ratio.filter(|_| is_compared(row));
-            ratio.map(Cell::RatioEstimate)
+            ratio
         })
-        .shorten(3)
         .optional(2, "op/s", |row| Some(row.throughput?.value))
         .optional(7, format!("≤ {}", units::chosen(tolerance)), |row| {
             row.tolerable(tolerance)
         })
-        .provenance()
+        .unless_all(Answer::Yes)
+        .provenance(|row| row.case.provenance)
         .table()
 }
 
@@ -46,19 +46,17 @@ pub(crate) fn siege(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
         .value("transactions", |(_, load)| load.transactions)
         .value("availability", |(_, load)| {
-            Cell::Share(Ratio(load.availability / 100.0))
+            Cell::share(Ratio(load.availability / 100.0))
         })
         .optional(5, "response time", |(_, load)| load.response_time)
         .value("rate", |(_, load)| load.transaction_rate)
         .optional(6, "predicted", |(row, _)| row.predicted.map(|by| by.rate))
         .if_any()
-        .optional(4, "concurrency", |(_, load)| {
-            Cell::Ratio(Ratio(load.concurrency))
-        })
+        .optional(4, "concurrency", |(_, load)| Ratio(load.concurrency))
         .value("failed", |(_, load)| load.failed)
         .optional(2, "longest", |(_, load)| load.longest)
         .optional(1, "shortest", |(_, load)| load.shortest)
-        .provenance()
+        .provenance(|(row, _)| row.case.provenance)
         .table()
 }
 
@@ -79,7 +77,7 @@ pub(crate) fn phases(rows: &[Row]) -> Table {
         .if_any()
         .value("server CPU", |(_, load)| load.server_cpu_each())
         .value("client CPU", |(_, load)| load.client_cpu_each())
-        .provenance()
+        .provenance(|(row, _)| row.case.provenance)
         .table()
 }
 
@@ -93,10 +91,10 @@ pub(super) fn handshakes<T>(
     items: impl IntoIterator<Item = T>,
     case: impl Fn(&T) -> &Case,
 ) -> TableOf<T> {
-    TableOf::of(items, &case)
-        .case("algorithm", |item| case(item).algorithm)
-        .device()
-        .case("server", |item| case(item).way())
+    TableOf::new(items)
+        .name("algorithm", |item| case(item).algorithm)
+        .name("device", |item| Cell::text(&case(item).device))
+        .name("server", |item| case(item).way())
         .optional(1, "security", |item| case(item).strength.map(Cell::text))
 }
 
@@ -105,9 +103,9 @@ pub(super) fn mean(row: &Row) -> Cell {
         return Cell::text("overloaded");
     }
     match (&row.summary, row.published, &row.failure) {
-        (Some(summary), _, _) => Cell::DurationEstimate(summary.mean),
-        (None, Some(mean), _) => Cell::Duration(mean),
-        (None, None, Some(_)) => Cell::Failed,
+        (Some(summary), _, _) => summary.mean.into(),
+        (None, Some(mean), _) => mean.into(),
+        (None, None, Some(_)) => Cell::text("failed"),
         (None, None, None) => Cell::Missing,
     }
 }
@@ -116,13 +114,11 @@ pub(super) fn mean(row: &Row) -> Cell {
 pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let layers = &family.layers;
     let complete = family.complete();
-    let mut table = TableOf::new(complete, |breakdown| {
-        (breakdown.device.clone(), breakdown.provenance)
-    })
-    .case("algorithm", |breakdown| breakdown.algorithm)
-    .case("operation", |breakdown| breakdown.operation)
-    .device()
-    .value(layers.base.heading, |breakdown| Some(breakdown.base?.value));
+    let mut table = TableOf::new(complete)
+        .name("algorithm", |breakdown| breakdown.algorithm)
+        .name("operation", |breakdown| breakdown.operation)
+        .name("device", |breakdown| Cell::text(&breakdown.device))
+        .value(layers.base.heading, |breakdown| Some(breakdown.base?.value));
     let steps = |table: TableOf<_>, aside: bool| {
         let steps = layers.steps.iter().enumerate();
         let taken = |index: usize| {
@@ -134,8 +130,8 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
             let column = Column::value(step.heading).leave(2 + index as u8);
             table.column(column, |breakdown: &&Breakdown| {
                 Some(match (*breakdown.steps.get(index)?)? {
-                    Layer::Adds(time) | Layer::Less(time) => Cell::Duration(time.value),
-                    Layer::AtMost(high) => Cell::AtMost(high),
+                    Layer::Adds(time) | Layer::Less(time) => Cell::from(time.value),
+                    Layer::AtMost(high) => Cell::at_most(high),
                 })
             })
         })
@@ -150,10 +146,12 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let share = Column::value(format!("{} share", layers.base.name)).leave(0);
     let table = table
         .maybe(whole, |breakdown| Some(breakdown.whole?.value))
-        .column(share, |breakdown| breakdown.own_share().map(Cell::Share))
+        .column(share, |breakdown| breakdown.own_share().map(Cell::share))
         .maybe(beside, |breakdown| Some(breakdown.beside?.value));
     // What leads to no other layer stands behind the sum that it is not in.
-    steps(table, true).provenance().table()
+    steps(table, true)
+        .provenance(|breakdown| breakdown.provenance)
+        .table()
 }
 
 /// Parts of operations measured on the way.
@@ -175,14 +173,17 @@ pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
             let time = parts.0.get(part)?.mean_s;
             // A remainder below nothing says by how much the clocks of the others are wrong.
             Some(if time.0 < 0.0 {
-                Cell::AtMost(Seconds(-time.0))
+                Cell::at_most(Seconds(-time.0))
             } else {
                 time.into()
             })
         })
     };
     let shown = Part::ALL.iter().filter(had);
-    shown.fold(table, add).provenance().table()
+    shown
+        .fold(table, add)
+        .provenance(|(row, _)| row.case.provenance)
+        .table()
 }
 
 /// Returns a part's column; small parts leave first.
@@ -211,9 +212,9 @@ pub(crate) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
         .value("twin", |(.., mean)| *mean)
         .value("published", |(_, figure, _)| figure.whole)
         .value("twin/published", |(_, figure, mean)| {
-            Cell::Ratio(Ratio(mean.0 / figure.whole.0))
+            Ratio(mean.0 / figure.whole.0)
         })
-        .provenance()
+        .provenance(|(row, ..)| row.case.provenance)
         .table()
 }
 
@@ -235,7 +236,7 @@ pub(crate) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
 /// Gains by more workers and their limit.
 pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
     let mut table =
-        TableOf::keys(scaling, |group| &group.case).case("stack", |group| {
+        TableOf::keys(scaling, |group| &group.case).name("stack", |group| {
             match group.case.load.worker {
                 Worker::Process => group.way(),
                 Worker::Thread => group.case.way(),
@@ -243,36 +244,36 @@ pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
         });
     // The highest concurrency says most.
     for (level, rank) in levels(scaling).0.into_iter().zip(5..) {
-        let column = Column::value(format!("c={level}")).shorten(2).leave(rank);
+        let column = Column::value(format!("c={level}")).leave(rank);
         table = table.column(column, |group| {
             let gain = group
                 .gains
                 .iter()
                 .find(|(concurrency, _)| *concurrency == level);
-            gain.map(|(_, gain)| Cell::GainEstimate(*gain))
+            gain.map(|(_, gain)| Cell::gain(*gain))
         });
     }
     let server = server_name(scaling).map(|name| Column::value(format!("{name}'s bound")).leave(3));
     let law = scaling.iter().any(Scaling::has_levels_of_a_law);
-    let parameter = |name: &str, rank| law.then(|| Column::value(name).shorten(rank).leave(4));
+    let parameter = |name: &str| law.then(|| Column::value(name).leave(4));
     table
         .maybe(server, |group| {
-            group.bounds.as_ref()?.by_server().map(Cell::Gain)
+            group.bounds.as_ref()?.by_server().map(Cell::gain)
         })
         .optional(2, "cores' bound", |group| {
-            Some(Cell::Gain(group.bounds.as_ref()?.by_cores()))
+            Some(Cell::gain(group.bounds.as_ref()?.by_cores()))
         })
         .value("limit", |group| group.limit().map(Cell::text))
-        .maybe(parameter("serial share σ", 1), |group| match &group.law {
+        .maybe(parameter("serial share σ"), |group| match &group.law {
             Ok(law) if law.rejected() => Cell::text("does not fit"),
-            Ok(law) => Cell::ShareEstimate(law.sigma.map(Ratio)),
+            Ok(law) => Cell::share(law.sigma.map(Ratio)),
             Err(_) => Cell::Missing,
         })
-        .maybe(parameter("coherency κ", 0), |group| match &group.law {
-            Ok(law) if !law.rejected() => Cell::ShareEstimate(law.kappa.map(Ratio)),
+        .maybe(parameter("coherency κ"), |group| match &group.law {
+            Ok(law) if !law.rejected() => Cell::share(law.kappa.map(Ratio)),
             Ok(_) | Err(_) => Cell::Missing,
         })
-        .provenance()
+        .provenance(|group| group.case.provenance)
         .table()
 }
 

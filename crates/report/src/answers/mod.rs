@@ -2,7 +2,7 @@
 //! they are. Each names its rows and says no more than their intervals carry: overlapping figures are alike.
 
 mod changes;
-mod devices;
+pub(crate) mod devices;
 mod figure;
 mod keys;
 mod layers;

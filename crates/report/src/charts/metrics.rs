@@ -1,5 +1,5 @@
-//! How wide text is: DejaVu Sans, whose widths are those of Verdana within a few per cent. Fonts that stand
-//! in for it elsewhere are narrower.
+//! Width of text in DejaVu Sans, whose widths are those of Verdana within a few per cent. Fonts that stand in for it
+//! elsewhere are narrower.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -20,12 +20,9 @@ const BOLD: [u16; 95] = [
     343, 1042, 712, 687, 716, 716, 493, 595, 478, 712, 652, 924, 645, 652, 582, 712, 365, 712, 838,
 ];
 
-/// How heavy text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// Of ordinary text.
     Regular,
-    /// Of titles and headings.
     Bold,
 }
 
@@ -51,7 +48,7 @@ pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
     text.chars().map(thousandths).sum::<f64>() * size / 1_000.0
 }
 
-/// As much of it as there is room for, with an ellipsis for the rest.
+/// Cuts a text to the room that there is, with an ellipsis for the rest.
 pub(crate) fn cut(text: &str, size: f64, weight: Weight, room: f64) -> String {
     if width(text, size, weight) <= room {
         return text.to_owned();
@@ -67,7 +64,7 @@ pub(crate) fn cut(text: &str, size: f64, weight: Weight, room: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// In lines that have room, broken between words; a word that has none is cut.
+/// Breaks a text into lines between words; a word without room is cut.
 pub(crate) fn wrap(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,8 +1,9 @@
-//! Where values are on an axis, where ticks stand, and how values are written.
+//! Places of values on an axis, places of ticks, and values as text.
 
 use itertools::Itertools;
 
-use super::chart::{Along, Bounds, Chart, Mark, Panel, Scale, Spacing};
+use super::chart::{Along, Axis, Chart, Mark, Panel, Scale, Spacing};
+use crate::units::Unit;
 
 /// Intervals may widen an axis beyond the figures by this factor; what goes farther is open.
 const BEYOND: f64 = 10.0;
@@ -24,47 +25,46 @@ pub(crate) struct Tick {
     pub label: Option<String>,
 }
 
-/// The figures of a mark that a scale has to show.
+/// Figures of a mark that a scale has to show.
 fn figures(mark: &Mark, along: Along) -> Vec<f64> {
-    let pick = |x: f64, y: f64| match along {
-        Along::X => x,
-        Along::Y => y,
-    };
-    match mark {
-        Mark::Dot(dot) => vec![pick(dot.x, dot.y)],
-        Mark::Bar(bar) if along == Along::X => vec![bar.from, bar.to],
-        Mark::Line(line) => line.points.iter().map(|&(x, y)| pick(x, y)).collect(),
-        Mark::Column(column) => match along {
-            Along::X => vec![column.from, column.to],
-            Along::Y => vec![0.0, column.height],
-        },
-        Mark::Rule(rule) if rule.along == along => vec![rule.at],
-        Mark::Bar(_) | Mark::Rule(_) => Vec::new(),
+    match (mark, along) {
+        (Mark::Dot(dot), Along::X) => vec![dot.x],
+        (Mark::Dot(dot), Along::Y) => vec![dot.y],
+        (Mark::Bar(bar), Along::X) => vec![bar.from, bar.to],
+        (Mark::Bar(bar), Along::Y) => vec![0.0, bar.y],
+        (Mark::Line(line), Along::X) => line.points.iter().map(|point| point.0).collect(),
+        (Mark::Line(line), Along::Y) => line.points.iter().map(|point| point.1).collect(),
+        (Mark::Rule(rule), along) if rule.along == along => vec![rule.at],
+        (Mark::Rule(_), _) => Vec::new(),
     }
 }
 
-/// A scale of x, which all panels share, between two places.
+/// Bounds of the figures.
+fn bounds(marks: &[Mark]) -> impl Iterator<Item = f64> {
+    let dots = marks
+        .iter()
+        .filter_map(|mark| mark.try_as_dot_ref()?.interval);
+    dots.flat_map(|interval| interval.low.into_iter().chain(interval.high))
+}
+
+/// Places the scale of x, which all panels share, between two places.
 pub(crate) fn of_chart(chart: &Chart, places: (f64, f64)) -> Placed {
-    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    placed(&chart.x, marks, Along::X, places)
+    let rows = chart
+        .panels
+        .iter()
+        .filter(|panel| matches!(panel.y, Axis::Rows(_)));
+    let bounds = rows.flat_map(|panel| bounds(&panel.marks));
+    let figures = chart.marks().flat_map(|mark| figures(mark, Along::X));
+    placed(&chart.x, domain(&chart.x, figures, bounds), places)
 }
 
-/// A scale of y between two places.
+/// Places a scale of y between two places.
 pub(crate) fn of_panel(panel: &Panel, scale: &Scale, places: (f64, f64)) -> Placed {
-    placed(scale, panel.marks.iter(), Along::Y, places)
+    let figures = panel.marks.iter().flat_map(|mark| figures(mark, Along::Y));
+    placed(scale, domain(scale, figures, bounds(&panel.marks)), places)
 }
 
-fn placed<'m>(
-    scale: &Scale,
-    marks: impl Iterator<Item = &'m Mark> + Clone,
-    along: Along,
-    (from, to): (f64, f64),
-) -> Placed {
-    let figures = marks.clone().flat_map(|mark| figures(mark, along));
-    let reaches = marks.filter_map(|mark| mark.try_as_dot_ref()?.reach);
-    let reaches = reaches.filter(|reach| reach.along == along);
-    let ends = reaches.flat_map(|reach| reach.low.into_iter().chain(reach.high));
-    let (low, high) = domain(scale, figures, ends);
+const fn placed(scale: &Scale, (low, high): (f64, f64), (from, to): (f64, f64)) -> Placed {
     Placed {
         spacing: scale.spacing,
         low,
@@ -74,25 +74,19 @@ fn placed<'m>(
     }
 }
 
-/// From where to where a scale goes that shows these figures, and ends of intervals.
+/// Ends of a scale that shows these figures and bounds.
 fn domain(
     scale: &Scale,
     figures: impl Iterator<Item = f64>,
     beyond: impl Iterator<Item = f64>,
 ) -> (f64, f64) {
-    if let Bounds::Fixed(low, high) = scale.bounds {
-        return widened(scale.spacing, low, high);
-    }
-    let usable =
-        |value: &f64| value.is_finite() && (*value > 0.0 || scale.spacing == Spacing::Linear);
+    let logarithmic = scale.spacing == Spacing::Logarithmic;
+    let usable = |value: &f64| value.is_finite() && (*value > 0.0 || !logarithmic);
     let Some((low, high)) = ends(figures.filter(usable)) else {
-        return match scale.spacing {
-            Spacing::Linear => (0.0, 1.0),
-            Spacing::Logarithmic => (0.1, 1.0),
-        };
+        return if logarithmic { (0.1, 1.0) } else { (0.0, 1.0) };
     };
     let room = match scale.spacing {
-        Spacing::Linear => {
+        Spacing::Linear | Spacing::FromZero => {
             let room = ((high - low) * BEYOND).max(high.abs().max(low.abs()));
             (low - room, high + room)
         }
@@ -101,13 +95,13 @@ fn domain(
     let held = beyond.filter(usable);
     let held = held.map(|end| end.clamp(room.0, room.1));
     let (mut low, mut high) = ends(held.chain([low, high])).unwrap_or((low, high));
-    if scale.bounds == Bounds::FromZero {
+    if scale.spacing == Spacing::FromZero {
         (low, high) = (low.min(0.0), high.max(0.0));
     }
     (low, high) = widened(scale.spacing, low, high);
     match scale.spacing {
         Spacing::Logarithmic => (rounded_down(low * 0.999), rounded_up(high * 1.001)),
-        Spacing::Linear => {
+        Spacing::Linear | Spacing::FromZero => {
             let step = step(high - low, 5.0);
             let down = (low / step + 1e-9).floor() * step;
             (down, (high / step - 1e-9).ceil() * step)
@@ -119,14 +113,22 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.minmax_by(f64::total_cmp).into_option()
 }
 
-/// Equal values have an axis, too.
+/// Gives equal values an axis.
 fn widened(spacing: Spacing, low: f64, high: f64) -> (f64, f64) {
-    match spacing {
-        Spacing::Linear if high - low > low.abs().max(high.abs()) * 1e-12 => (low, high),
-        Spacing::Linear if low == 0.0 => (0.0, 1.0),
-        Spacing::Linear => (low - low.abs() * 0.05, high + high.abs() * 0.05),
-        Spacing::Logarithmic if high > low * 1.000_001 => (low, high),
-        Spacing::Logarithmic => (low / 2.0, high * 2.0),
+    if spacing == Spacing::Logarithmic {
+        let apart = high > low * 1.000_001;
+        return if apart {
+            (low, high)
+        } else {
+            (low / 2.0, high * 2.0)
+        };
+    }
+    if high - low > low.abs().max(high.abs()) * 1e-12 {
+        (low, high)
+    } else if low == 0.0 {
+        (0.0, 1.0)
+    } else {
+        (low - low.abs() * 0.05, high + high.abs() * 0.05)
     }
 }
 
@@ -164,23 +166,23 @@ fn rounded_up(value: f64) -> f64 {
 }
 
 impl Placed {
-    /// Where a value is; at the end of the axis if it is beyond. None of what has no place.
+    /// Returns the place of a value, or the end of the axis beyond which it is; none for a value without a place.
     pub(crate) fn at(&self, value: f64) -> Option<f64> {
         let part = match self.spacing {
-            Spacing::Linear if value.is_finite() => {
+            Spacing::Linear | Spacing::FromZero if value.is_finite() => {
                 // Halves: the span of absurd values is no number.
                 (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
             }
             Spacing::Logarithmic if value.is_finite() && value > 0.0 => {
                 (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
             }
-            Spacing::Linear | Spacing::Logarithmic => return None,
+            Spacing::Linear | Spacing::FromZero | Spacing::Logarithmic => return None,
         };
         let place = self.from + part.clamp(0.0, 1.0) * (self.to - self.from);
         place.is_finite().then_some(place)
     }
 
-    /// Whether a value is on the axis, and not beyond one of its ends.
+    /// Tells if a value is on the axis, and not beyond one of its ends.
     pub(crate) fn holds(&self, value: f64) -> bool {
         let slack = (self.high - self.low).abs() * 1e-9;
         value >= self.low - slack && value <= self.high + slack
@@ -199,12 +201,12 @@ impl Placed {
     pub(crate) fn ticks(&self, scale: &Scale, apart: f64, room: impl Fn(&str) -> f64) -> Vec<Tick> {
         let candidates = if scale.ticks.is_empty() {
             match self.spacing {
-                Spacing::Linear => self.linear(scale, apart),
+                Spacing::Linear | Spacing::FromZero => self.linear(scale, apart),
                 Spacing::Logarithmic => self.logarithmic(scale, apart),
             }
         } else {
             let held = scale.ticks.iter().filter(|value| self.holds(**value));
-            held.map(|value| (*value, Some(scale.unit.write(*value))))
+            held.map(|value| (*value, Some(label(scale.unit, *value))))
                 .collect()
         };
         let mut ticks: Vec<Tick> = Vec::new();
@@ -229,13 +231,19 @@ impl Placed {
             self.high - self.low,
             (self.length() / apart).clamp(2.0, 10.0),
         );
+        // There are no halves of things.
+        let step = if scale.unit == Unit::Count {
+            step.max(1.0)
+        } else {
+            step
+        };
         let first = (self.low / step - 1e-6).ceil();
         (0..40)
             .map(|number| (first + f64::from(number)) * step)
             .take_while(|value| self.holds(*value))
             // Not −0.
             .map(|value| if value.abs() < step / 2.0 { 0.0 } else { value })
-            .map(|value| (value, Some(scale.unit.stepped(value, step))))
+            .map(|value| (value, Some(stepped(scale.unit, value, step))))
             .collect()
     }
 
@@ -259,7 +267,7 @@ impl Placed {
                 if !self.holds(value) {
                     continue;
                 }
-                let label = named.contains(&digit).then(|| scale.unit.write(value));
+                let label = named.contains(&digit).then(|| label(scale.unit, value));
                 ticks.push((value, label));
             }
         }
@@ -267,46 +275,24 @@ impl Placed {
     }
 }
 
-/// What a value counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Time: `2 s`, `7.5 ms`.
-    Seconds,
-    /// A rate: `100/s`.
-    PerSecond,
-    /// How many times as much: `×2`.
-    Times,
-    /// A share of a whole that is 1: `50 %`.
-    Share,
-    /// How far off a whole that is 0: `+5 %`.
-    Change,
-    /// Things, as they are.
-    Count,
-    /// Bits: `112`.
-    Bits,
+/// A chosen tick's value with its digits.
+fn label(unit: Unit, value: f64) -> String {
+    stepped(unit, value, value.abs() / 100.0)
 }
 
-impl Unit {
-    /// A value to so many significant digits, for a label.
-    pub(crate) fn write(self, value: f64) -> String {
-        self.stepped(value, value.abs() / 100.0)
-    }
-
-    /// A tick's value, with the digits that tell it from the next one, `step` away.
-    pub(crate) fn stepped(self, value: f64, step: f64) -> String {
-        match self {
-            Self::Seconds => seconds(value, step),
-            Self::PerSecond => format!("{}/s", large(value, step)),
-            Self::Times => format!("×{}", large(value, step)),
-            Self::Share => format!("{} %", plain(value * 100.0, step * 100.0)),
-            Self::Change if value == 0.0 => "0 %".to_owned(),
-            Self::Change => {
-                let sign = if value > 0.0 { "+" } else { "−" };
-                format!("{sign}{} %", plain(value.abs() * 100.0, step * 100.0))
-            }
-            Self::Count => large(value, step),
-            Self::Bits => plain(value, step),
+/// A tick's value, with the digits that differ from those of the next one, `step` away.
+fn stepped(unit: Unit, value: f64, step: f64) -> String {
+    match unit {
+        Unit::Seconds => seconds(value, step),
+        Unit::PerSecond => format!("{}/s", large(value, step)),
+        Unit::Times => format!("×{}", large(value, step)),
+        Unit::Share => format!("{} %", plain(value * 100.0, step * 100.0)),
+        Unit::Change if value == 0.0 => "0 %".to_owned(),
+        Unit::Change => {
+            let sign = if value > 0.0 { "+" } else { "−" };
+            format!("{sign}{} %", plain(value.abs() * 100.0, step * 100.0))
         }
+        Unit::Count | Unit::Ratio => large(value, step),
     }
 }
 
@@ -323,7 +309,7 @@ fn seconds(value: f64, step: f64) -> String {
     format!("{} {unit}", large(value / divisor, step / divisor))
 }
 
-/// With `k` and `M` for thousands and millions.
+/// Writes thousands with `k` and millions with `M`.
 fn large(value: f64, step: f64) -> String {
     match value.abs() {
         size if (1e6..1e9).contains(&size) => format!("{}M", plain(value / 1e6, step / 1e6)),
@@ -332,7 +318,7 @@ fn large(value: f64, step: f64) -> String {
     }
 }
 
-/// With as many decimals as a step needs, and no zeros at the end of them.
+/// Writes as many decimals as a step needs, without zeros at their end.
 fn plain(value: f64, step: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -354,22 +340,42 @@ fn plain(value: f64, step: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::chart::{About, Dot, Fill, Reach};
+    use crate::charts::chart::{About, Dot, Fill, Group, Interval};
     use crate::charts::metrics::{Weight, width};
 
-    fn dot(x: f64, low: Option<f64>, high: Option<f64>) -> Mark {
-        let along = Along::X;
-        Mark::Dot(Dot {
-            reach: Some(Reach { along, low, high }),
-            ..Dot::new((x, 0.0), 0, Fill::Solid, About::default())
-        })
+    /// A chart of rows with these figures.
+    fn chart(spacing: Spacing, figures: &[(f64, Option<f64>, Option<f64>)]) -> Chart {
+        let dot = |(x, low, high): &(f64, Option<f64>, Option<f64>)| {
+            Mark::Dot(Dot {
+                x: *x,
+                y: 0.0,
+                interval: Some(Interval {
+                    low: *low,
+                    high: *high,
+                }),
+                series: 0,
+                fill: Fill::Solid,
+                about: About::default(),
+            })
+        };
+        let groups: Vec<Group> = Vec::new();
+        Chart {
+            kind: "",
+            title: String::new(),
+            summary: String::new(),
+            x: Scale::new("", Unit::Seconds, spacing),
+            panels: vec![Panel::rows(groups, figures.iter().map(dot).collect())],
+            keys: Vec::new(),
+            fills: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     fn axis(values: &[f64], spacing: Spacing) -> (Scale, Placed) {
-        let scale = Scale::new("", Unit::Seconds, spacing);
-        let marks: Vec<Mark> = values.iter().map(|value| dot(*value, None, None)).collect();
-        let placed = placed(&scale, marks.iter(), Along::X, (0.0, 600.0));
-        (scale, placed)
+        let figures: Vec<_> = values.iter().map(|value| (*value, None, None)).collect();
+        let chart = chart(spacing, &figures);
+        let placed = of_chart(&chart, (0.0, 600.0));
+        (chart.x, placed)
     }
 
     fn ticks(scale: &Scale, placed: &Placed) -> Vec<Tick> {
@@ -414,7 +420,7 @@ mod tests {
             &[f64::MIN, f64::MAX],
             &[f64::MIN_POSITIVE],
         ] {
-            for spacing in [Spacing::Linear, Spacing::Logarithmic] {
+            for spacing in [Spacing::Linear, Spacing::FromZero, Spacing::Logarithmic] {
                 let (scale, placed) = axis(values, spacing);
                 let ticks = ticks(&scale, &placed);
                 assert!(ticks.len() < 100, "{values:?} {}", ticks.len());
@@ -431,9 +437,8 @@ mod tests {
 
     #[test]
     fn an_interval_does_not_run_away_with_the_axis() {
-        let scale = Scale::new("", Unit::Seconds, Spacing::Logarithmic);
-        let marks = [dot(1.0, Some(1e-9), None), dot(2.0, None, Some(3.0))];
-        let placed = placed(&scale, marks.iter(), Along::X, (0.0, 100.0));
+        let figures = [(1.0, Some(1e-9), None), (2.0, None, Some(3.0))];
+        let placed = of_chart(&chart(Spacing::Logarithmic, &figures), (0.0, 100.0));
         assert!(!placed.holds(0.01) && placed.holds(0.1));
         assert_eq!(placed.at(1e-9), Some(0.0));
     }
@@ -449,11 +454,10 @@ mod tests {
             (Unit::Times, 1.5, 0.5, "×1.5"),
             (Unit::Share, 0.25, 0.25, "25 %"),
             (Unit::Change, -0.05, 0.05, "−5 %"),
-            (Unit::Bits, 112.0, 1.0, "112"),
             (Unit::Seconds, 1e300, 1e300, "1e300 s"),
         ];
         for (unit, value, step, text) in cases {
-            assert_eq!(unit.stepped(value, step), text);
+            assert_eq!(stepped(unit, value, step), text);
         }
     }
 }

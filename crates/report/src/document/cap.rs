@@ -1,20 +1,18 @@
 //! Documents that a browser can show: what is beyond a limit is left out, and that is said.
 
-use super::{Block, Document, Plot, Remark, RemarkKind};
+use super::{Block, Document, Remark, RemarkKind};
 
-/// How much of a document is shown.
+/// Size of a document that a browser shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Rows of all tables together.
     pub rows: usize,
-    /// Things in one picture.
-    pub in_figure: usize,
     /// Warnings.
     pub warnings: usize,
 }
 
 impl Document {
-    /// With no more than that. Tables that are too long share what there is.
+    /// Leaves out rows and warnings beyond the limits. Tables that are too long share the rows.
     pub fn capped(mut self, limits: Limits) -> Self {
         let each = Limits {
             rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
@@ -30,7 +28,7 @@ impl Document {
     }
 }
 
-/// So many each may have that all together have no more than the limit, where one each is within it.
+/// Rows of each table so that all tables together are within the limit.
 fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
     let mut sizes: Vec<usize> = sizes.collect();
     sizes.sort_unstable();
@@ -49,27 +47,9 @@ fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
 fn capped(mut block: Block, limits: Limits) -> impl Iterator<Item = Block> {
     let cut = match &mut block {
         Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
-        Block::Figure(figure) => figure.plot.cap(limits.in_figure),
-        Block::Remark(_) => None,
+        Block::Picture(_) | Block::Remark(_) => None,
     };
     std::iter::once(block).chain(cut.map(Block::Remark))
-}
-
-impl Plot {
-    fn cap(&mut self, limit: usize) -> Option<Remark> {
-        match self {
-            Self::Means { means, .. } => cut(means, limit, "means"),
-            Self::Rates { rates } => cut(rates, limit, "rates"),
-            Self::Security { means, .. } => cut(means, limit, "means"),
-            Self::Distributions { distributions, .. } => cut(distributions, limit, "distributions"),
-            Self::Histograms { histograms, .. } => cut(histograms, limit, "histograms"),
-            Self::Layers { stacks, .. } => cut(stacks, limit, "operations"),
-            Self::Throughput { curves, .. } => cut(curves, limit, "curves"),
-            Self::ResponseTimes { curves, .. } => cut(curves, limit, "curves"),
-            Self::Samples { timelines, .. } => cut(timelines, limit, "cases"),
-            Self::Predictions { predictions, .. } => cut(predictions, limit, "predictions"),
-        }
-    }
 }
 
 fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
@@ -86,20 +66,16 @@ fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::{DeviceName, Provenance};
-
     use super::*;
     use crate::document::{Section, TableOf};
 
     const LIMITS: Limits = Limits {
         rows: 3,
-        in_figure: 3,
         warnings: 3,
     };
 
     fn table(rows: usize) -> Document {
-        let subject = |_: &usize| (DeviceName::software(), Provenance::Measured);
-        let table = TableOf::new(0..rows, subject).name("x", |row| *row);
+        let table = TableOf::new(0..rows).name("x", |row| *row);
         let table = table.table();
         Document::of(vec![Section::bare(vec![Block::Table(table)])])
     }

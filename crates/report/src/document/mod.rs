@@ -1,9 +1,7 @@
-//! What is said about a run, before anybody decides how it looks: sections of tables, figures and remarks.
-//! Terminal text, Markdown and JSON are [renderers](crate::render) of it, so that they say the same things in
-//! the same order.
+//! A report before it has a look: sections of tables, pictures and remarks. Terminal text, Markdown, HTML and JSON
+//! are [renderers](crate::render) of it, so that they say the same things in the same order.
 
 mod cap;
-mod figure;
 mod table;
 
 use std::collections::BTreeSet;
@@ -12,16 +10,12 @@ use itertools::Itertools;
 use keymark_bench::{CaseId, Provenance};
 use serde::Serialize;
 
+use crate::charts::Chart;
 use crate::units::counted;
+use crate::verdict::{REASONS, Verdict};
 
 pub use cap::Limits;
-pub use figure::{
-    Distribution, Figure, Histogram, Kind, LoadCurve, LoadPoint, LoadUnit, Mean, Plot, Predicted,
-    Stack, StackPart, Subject, ThroughputCurve, Timeline,
-};
-pub use table::{
-    Align, Answer, Brief, Cell, Column, Figured, Mark, Narrow, Source, Table, TableOf, TableRow,
-};
+pub use table::{Align, Answer, Cell, Column, Form, Number, Priority, Table, TableOf};
 
 /// Remarks on one screen, at most.
 pub(crate) const REMARKS: usize = 3;
@@ -34,24 +28,25 @@ pub const SCHEMA: u32 = 1;
 pub struct Document {
     /// Version of this form.
     pub schema: u32,
-    /// What it is about.
     pub title: Option<String>,
-    /// What most readers come for, a sentence each; nothing where that is the table.
+    /// Recommendation or finding of a run; none where there is no rule for its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Sentences that most readers come for; none if that is the table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Statement>,
     /// Under which conditions, a line each.
     pub head: Vec<String>,
-    /// How many of these lines also stand on the first screen.
+    /// Number of these lines that are on the first screen.
     #[serde(skip)]
     pub head_in_brief: usize,
-    /// The same in a form that tells runs apart; none where there is nothing to tell apart.
+    /// Conditions of each run, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
-    /// What was found.
     pub sections: Vec<Section>,
-    /// What to know before trusting it. Last, and on a terminal on stderr.
+    /// Remarks to read before you trust it. Last, and on a terminal on stderr.
     pub warnings: Vec<Remark>,
-    /// Of what only the long form speaks, in words.
+    /// Names the contents of the long form.
     #[serde(skip)]
     pub more: Option<String>,
 }
@@ -62,6 +57,7 @@ impl Document {
         Self {
             schema: SCHEMA,
             title: None,
+            verdict: None,
             answers: Vec::new(),
             head: Vec::new(),
             head_in_brief: 1,
@@ -72,14 +68,20 @@ impl Document {
         }
     }
 
-    /// What fits one screen: the answers, the first sections, and remarks that change what the figures mean. Documents
-    /// without a first section are shown whole.
+    /// Keeps what fits one screen: the answers, the first sections, and remarks that change the meaning of figures.
+    /// Documents without a first section stay whole.
     pub fn brief(mut self) -> Self {
         let first = |section: &Section| section.depth == Depth::First;
         if !self.sections.iter().any(first) {
             return self;
         }
         self.head.truncate(self.head_in_brief);
+        if self.verdict.is_some() {
+            // The verdict has the keys, and says itself how certain it is.
+            let said = [Topic::Keys, Topic::Certainty];
+            self.answers.retain(|answer| !said.contains(&answer.topic));
+            self.answers.truncate(REASONS);
+        }
         let (sections, remarks) = (self.sections.len(), self.warnings.len());
         self.sections.retain(first);
         self.warnings
@@ -98,12 +100,13 @@ impl Document {
 
     /// The sections that have anything for who sees no pictures.
     pub fn told(&self) -> impl Iterator<Item = &Section> {
-        let told = |block: &Block| !matches!(block, Block::Figure(_));
-        let sections = self.sections.iter();
-        sections.filter(move |section| section.blocks.is_empty() || section.blocks.iter().any(told))
+        let told = |block: &Block| !matches!(block, Block::Picture(_));
+        self.sections
+            .iter()
+            .filter(move |section| section.blocks.is_empty() || section.blocks.iter().any(told))
     }
 
-    /// How each run is made again, where that is known.
+    /// Returns the command that repeats each run, if it is known.
     pub fn commands(&self) -> impl Iterator<Item = &Rerun> {
         let conditions = self.conditions.iter();
         conditions.flat_map(|conditions| &conditions.commands)
@@ -114,31 +117,29 @@ impl Document {
         let blocks = self.sections.iter().flat_map(|section| &section.blocks);
         blocks.filter_map(|block| match block {
             Block::Table(table) => Some(table),
-            Block::Figure(_) | Block::Remark(_) => None,
+            Block::Picture(_) | Block::Remark(_) => None,
         })
     }
 }
 
-/// What belongs together.
+/// Blocks under a heading.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Section {
-    /// What it shows; the first section needs no heading.
+    /// Heading; the first section needs none.
     pub heading: Option<String>,
-    /// In order.
     pub blocks: Vec<Block>,
-    /// For whom it is.
     #[serde(skip)]
     pub depth: Depth,
 }
 
-/// For whom a section is.
+/// Readers of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// For everybody: it stands on the first screen.
+    /// All readers: it is on the first screen.
     First,
-    /// For who asks for more.
+    /// Readers of the long form.
     Detail,
-    /// The same at length: a page has it last, and folded.
+    /// Readers of the long form; a page has it last, and folded.
     Every,
 }
 
@@ -151,7 +152,7 @@ impl Section {
         }
     }
 
-    /// One that needs none.
+    /// A section without a heading.
     pub const fn bare(blocks: Vec<Block>) -> Self {
         Self {
             heading: None,
@@ -160,7 +161,7 @@ impl Section {
         }
     }
 
-    /// The same for everybody.
+    /// Puts the section on the first screen.
     pub fn first(self) -> Self {
         Self {
             depth: Depth::First,
@@ -169,14 +170,14 @@ impl Section {
     }
 }
 
-/// One thing of a section.
+/// Part of a section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "block", rename_all = "snake_case")]
 pub enum Block {
     /// Rows of figures.
     Table(Table),
-    /// The data of a picture; text leaves it out.
-    Figure(Figure),
+    /// A picture, which text leaves out.
+    Picture(Chart),
     /// A sentence.
     Remark(Remark),
 }
@@ -191,9 +192,7 @@ impl Block {
 /// A sentence about the figures.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Remark {
-    /// What it is about.
     pub kind: RemarkKind,
-    /// In words.
     pub text: String,
 }
 
@@ -214,7 +213,7 @@ pub(crate) fn mixed(kinds: impl Iterator<Item = Provenance>) -> Option<String> {
 }
 
 impl RemarkKind {
-    /// Whether it changes what the figures mean to who chooses by them; the others are for who looks closely.
+    /// Tells if it changes the meaning of figures for readers who choose by them.
     pub(crate) const fn is_for_everybody(self) -> bool {
         matches!(
             self,
@@ -223,15 +222,15 @@ impl RemarkKind {
     }
 }
 
-/// What a remark is about.
+/// Topic of a remark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemarkKind {
-    /// What a prediction or a figure that others are taken from rests on, or a time that nobody measured.
+    /// Basis of a prediction or of an assumed time.
     Basis,
     /// Figures of different kinds stand in one table.
     MixedProvenance,
-    /// What bounds the gain of concurrency.
+    /// Bounds of the gain of concurrency.
     Limit,
     /// The law fitted to the gain, and where it is highest.
     Law,
@@ -239,11 +238,11 @@ pub enum RemarkKind {
     Elsewhere,
     /// A case failed.
     Failure,
-    /// What are the units of a comparison, and what counts as noise.
+    /// Units of a comparison, and its noise.
     Units,
     /// Single runs, which tell little.
     SingleRuns,
-    /// What differs between runs besides what they were measured for.
+    /// Other differences between runs.
     Environment,
     /// Operations arrive faster than they are served.
     Overload,
@@ -265,7 +264,7 @@ pub enum RemarkKind {
     Capped,
 }
 
-/// What is known of each run, and what tells them apart.
+/// Facts of each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Conditions {
     /// Names of the runs; the first one is what the others are compared with.
@@ -277,75 +276,70 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// What is not the same in all runs.
+    /// Returns the facts that differ.
     pub fn differences(&self) -> impl Iterator<Item = &Fact> {
         self.facts.iter().filter(|fact| fact.differs())
     }
 }
 
-/// One thing that is known of runs.
+/// A fact of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is.
     pub name: String,
-    /// Of each run, in their order; none where it is not known.
+    /// Value in each run, in their order; none where it is not known.
     pub values: Vec<Option<String>>,
 }
 
 impl Fact {
-    /// Whether it tells the runs apart.
+    /// Tells if runs differ in it.
     pub fn differs(&self) -> bool {
         self.values.windows(2).any(|pair| pair[0] != pair[1])
     }
 }
 
-/// How a run is made again.
+/// Command that repeats a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rerun {
     /// The run.
     pub run: String,
-    /// What to type.
     pub command: String,
-    /// What to know about it.
     pub remark: Option<String>,
 }
 
-/// What a sentence is about, in the order in which they are said.
+/// Topic of a sentence, in the order of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
-    /// What stands out beyond expectation.
+    /// Surprises.
     Striking,
-    /// Which device is the fastest, and by how much.
+    /// Fastest device, and by how much.
     Devices,
-    /// What users have to wait for.
+    /// Operations for which users wait.
     Patience,
     /// Firmware that is simulated.
     Predictions,
     /// Servers under load.
     Servers,
-    /// Which key is the fastest, and how strong it is.
+    /// Fastest key, and its strength.
     Keys,
     /// Several workers at once.
     Workers,
-    /// What the time goes into.
+    /// Parts of the time.
     Layers,
     /// A token's software beside this CPU, on which it runs.
     Tokens,
-    /// What is not as it was.
+    /// Changes.
     Change,
-    /// Which key, device or policy follows from what was asked.
+    /// Choice of a key, a device or a policy.
     Choice,
-    /// How far to trust the others.
+    /// Certainty of the other sentences.
     Certainty,
 }
 
-/// One sentence of an answer.
+/// Sentence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Statement {
-    /// What it is about.
     pub topic: Topic,
-    /// In words.
     pub text: String,
     /// The rows that it rests on; all of them where it names none.
     pub rows: Vec<CaseId>,

@@ -1,76 +1,49 @@
-//! Tables whose rows know their device and the kind of their figures, and their values with units; how those are written
-//! is the renderers' business.
+//! Tables: columns with a heading and a priority, and rows of values with units. How values are written is the
+//! renderers' business.
 
 use std::time::Duration;
 
 use keymark_bench::{Algorithm, Case, DeviceName, Operation, Provenance};
-use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
+use keymark_stats::{Estimate, PerSecond, Quantity, Ratio, Seconds};
 use serde::Serialize;
+
+use crate::units::Unit;
 
 /// Rows of values under named columns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
-    /// From left to right.
     pub columns: Vec<Column>,
-    /// From top to bottom.
-    pub rows: Vec<TableRow>,
+    /// Cells of each row, one for each column.
+    pub rows: Vec<Vec<Cell>>,
 }
+
+/// Heading of the column with the kind of each row's figures.
+const PROVENANCE: &str = "provenance";
 
 impl Table {
-    /// The same with some of its columns.
-    pub fn only(&self, columns: &[usize]) -> Self {
-        let kept = columns.iter().map(|&column| Column {
-            source: Source::Cells,
-            ..self.columns[column].clone()
-        });
-        let row = |row: &TableRow| TableRow {
-            cells: columns
-                .iter()
-                .map(|&column| self.cell(row, column))
-                .collect(),
-            ..row.clone()
-        };
-        Self {
-            columns: kept.collect(),
-            rows: self.rows.iter().map(row).collect(),
-        }
+    /// Returns the values of a column, from top to bottom.
+    pub fn cells(&self, column: usize) -> impl Iterator<Item = &Cell> {
+        self.rows.iter().filter_map(move |row| row.get(column))
     }
 
-    /// What stands in a row, from left to right.
-    pub fn cells(&self, row: &TableRow) -> Vec<Cell> {
-        let columns = 0..self.columns.len();
-        columns.map(|column| self.cell(row, column)).collect()
+    /// Tells if all rows have the same value in a column.
+    pub fn is_uniform(&self, column: usize) -> bool {
+        let mut cells = self.cells(column);
+        let first = cells.next();
+        cells.all(|cell| Some(cell) == first)
     }
 
-    /// What stands in a column of a row.
-    pub fn cell(&self, row: &TableRow, column: usize) -> Cell {
-        let Some(wanted) = self.columns.get(column) else {
-            return Cell::Missing;
-        };
-        match wanted.source {
-            Source::Device => Cell::Device(row.device.clone()),
-            Source::Provenance => Cell::Provenance(row.provenance),
-            Source::Cells => {
-                let before = self.columns[..column].iter();
-                let place = before.filter(|other| other.source == Source::Cells).count();
-                row.cells.get(place).cloned().unwrap_or(Cell::Missing)
-            }
+    /// Returns the kind of a row's figures, if the table has a column for it.
+    pub fn provenance<'r>(&self, row: &'r [Cell]) -> Option<&'r str> {
+        let is_kind = |column: &Column| column.name == PROVENANCE;
+        match row.get(self.columns.iter().position(is_kind)?)? {
+            Cell::Text(kind) => Some(kind),
+            Cell::Missing | Cell::Number(_) | Cell::Link { .. } => None,
         }
     }
 }
 
-/// One line of a table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TableRow {
-    /// On what its figures were had.
-    pub device: DeviceName,
-    /// Their kind.
-    pub provenance: Provenance,
-    /// The values of the columns that show neither of the two.
-    pub cells: Vec<Cell>,
-}
-
-/// A table that is made column by column: what heads a column stands beside what is in it.
+/// A table under construction, column by column. Each column is a heading and a function from an item to its value.
 #[derive(Debug)]
 pub struct TableOf<T> {
     items: Vec<T>,
@@ -78,72 +51,46 @@ pub struct TableOf<T> {
 }
 
 impl<T> TableOf<T> {
-    /// A row for each of them, still without columns.
-    pub fn new(
-        items: impl IntoIterator<Item = T>,
-        subject: impl Fn(&T) -> (DeviceName, Provenance),
-    ) -> Self {
+    /// Starts a table with a row for each item.
+    pub fn new(items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<T> = items.into_iter().collect();
-        let row = |item| {
-            let (device, provenance) = subject(item);
-            TableRow {
-                device,
-                provenance,
-                cells: Vec::new(),
-            }
-        };
+        let rows = items.iter().map(|_| Vec::new()).collect();
         let table = Table {
             columns: Vec::new(),
-            rows: items.iter().map(row).collect(),
+            rows,
         };
         Self { items, table }
     }
 
-    /// The same of what is no case: nothing was measured of its rows.
-    pub fn plain(items: impl IntoIterator<Item = T>) -> Self {
-        Self::new(items, |_| (DeviceName::new(""), Provenance::Predicted))
-    }
-
-    /// The same of cases.
-    pub fn of(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
-        let subject = |item: &T| (case(item).device.clone(), case(item).provenance);
-        Self::new(items, subject)
-    }
-
-    /// The same of cases, with the columns that tell keys and operations apart.
+    /// Starts a table of cases with the columns algorithm, operation and device.
     pub fn keys(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
-        Self::of(items, &case)
-            .case("algorithm", |item| case(item).algorithm)
-            .case("operation", |item| case(item).operation)
-            .device()
+        Self::new(items)
+            .name("algorithm", |item| case(item).algorithm)
+            .name("operation", |item| case(item).operation)
+            .name("device", |item| Cell::text(&case(item).device))
     }
 
-    /// The same with the way to the key.
+    /// Starts a table of cases with the columns algorithm, operation, device and stack.
     pub fn cases(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
-        Self::keys(items, &case).case("stack", |item| case(item).way())
+        Self::keys(items, &case).name("stack", |item| case(item).way())
     }
 
-    /// The next column is a name by which rows are told apart.
+    /// Adds a column of words by which rows differ.
     pub fn name<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
         self.column(Column::name(heading), cell)
     }
 
-    /// The same of words that stay where all rows agree.
+    /// Adds a column of words that is shown even if all rows agree.
     pub fn label<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
-        self.column(Column::name(heading).narrow(Narrow::Keep), cell)
+        self.column(Column::label(heading), cell)
     }
 
-    /// The next column is a part of the name of the row's case.
-    pub fn case<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
-        self.column(Column::case(heading), cell)
-    }
-
-    /// The next column is a figure.
+    /// Adds a column of figures.
     pub fn value<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
         self.column(Column::value(heading), cell)
     }
 
-    /// The next column is a figure that may be left out where there is too little room; low ranks go first.
+    /// Adds a column of figures that a narrow terminal leaves out, the lowest rank first.
     pub fn optional<C: Into<Cell>>(
         self,
         rank: u8,
@@ -153,36 +100,16 @@ impl<T> TableOf<T> {
         self.column(Column::value(heading).leave(rank), cell)
     }
 
-    /// The last column may lose its intervals; low ranks go first.
-    pub fn shorten(mut self, rank: u8) -> Self {
-        if let Some(column) = self.table.columns.last_mut() {
-            column.shorten = Some(rank);
-        }
-        self
-    }
-
-    /// The last column is not there if nothing stands in it.
-    pub fn if_any(mut self) -> Self {
-        let mut rows = self.table.rows.iter();
-        if rows.all(|row| row.cells.last() == Some(&Cell::Missing)) {
-            self.table.columns.pop();
-            for row in &mut self.table.rows {
-                row.cells.pop();
-            }
-        }
-        self
-    }
-
-    /// The next column, and what stands in it.
+    /// Adds a column.
     pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
         self.table.columns.push(column);
         for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
-            row.cells.push(cell(item).into());
+            row.push(cell(item).into());
         }
         self
     }
 
-    /// A column that the table may lack.
+    /// Adds a column, if there is one.
     pub fn maybe<C: Into<Cell>>(self, column: Option<Column>, cell: impl Fn(&T) -> C) -> Self {
         match column {
             Some(column) => self.column(column, cell),
@@ -190,123 +117,88 @@ impl<T> TableOf<T> {
         }
     }
 
-    /// The rows' devices.
-    pub fn device(self) -> Self {
-        self.known(Column {
-            source: Source::Device,
-            ..Column::case("device")
-        })
+    /// Adds the kind of each row's figures.
+    pub fn provenance(self, kind: impl Fn(&T) -> Provenance) -> Self {
+        self.column(Column::kind(PROVENANCE), kind)
     }
 
-    /// The kinds of the rows' figures.
-    pub fn provenance(self) -> Self {
-        self.known(Column::provenance())
+    /// Removes the last column if no row has a value in it.
+    pub fn if_any(self) -> Self {
+        self.unless_all(Cell::Missing)
     }
 
-    /// A column of what each row knows of itself.
-    pub fn known(mut self, column: Column) -> Self {
-        self.table.columns.push(column);
+    /// Removes the last column if every row has this value in it.
+    pub fn unless_all(mut self, cell: impl Into<Cell>) -> Self {
+        let cell = cell.into();
+        if self.table.rows.iter().all(|row| row.last() == Some(&cell)) {
+            self.table.columns.pop();
+            for row in &mut self.table.rows {
+                row.pop();
+            }
+        }
         self
     }
 
-    /// All of it.
+    /// Returns the finished table.
     pub fn table(self) -> Table {
         self.table
     }
 }
 
-/// A column.
+/// A column's heading, alignment and priority.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Column {
-    /// Its heading.
     pub name: String,
-    /// Where its values stand.
-    pub source: Source,
-    /// On which side they are aligned.
     #[serde(skip)]
     pub align: Align,
-    /// What becomes of it where there is too little room.
     #[serde(skip)]
-    pub narrow: Narrow,
-    /// When its intervals go, if they may: together with columns of this rank.
-    #[serde(skip)]
-    pub shorten: Option<u8>,
+    pub priority: Priority,
 }
 
 impl Column {
-    /// A name by which rows are told apart.
+    /// Words by which rows differ.
     pub fn name(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            source: Source::Cells,
             align: Align::Left,
-            narrow: Narrow::Once,
-            shorten: None,
+            priority: Priority::Name,
         }
     }
 
-    /// A part of the name of the row's case, which is never a number.
-    pub fn case(name: impl Into<String>) -> Self {
-        Self::name(name).narrow(Narrow::Case)
+    /// Words that are shown even if all rows agree.
+    pub fn label(name: impl Into<String>) -> Self {
+        Self {
+            priority: Priority::Always,
+            ..Self::name(name)
+        }
     }
 
-    /// A value that always stands there.
+    /// Figures.
     pub fn value(name: impl Into<String>) -> Self {
         Self {
             align: Align::Right,
-            narrow: Narrow::Keep,
-            ..Self::name(name)
+            ..Self::label(name)
         }
     }
 
-    /// The kinds of the rows' figures.
-    pub fn provenance() -> Self {
-        Self {
-            source: Source::Provenance,
-            ..Self::provenance_of("provenance")
-        }
-    }
-
-    /// The kinds of other figures than the rows' own.
-    pub fn provenance_of(name: impl Into<String>) -> Self {
+    /// Kinds of figures.
+    pub fn kind(name: impl Into<String>) -> Self {
         Self {
             align: Align::Right,
             ..Self::name(name)
         }
     }
 
-    /// With that fate where there is too little room.
-    pub fn narrow(self, narrow: Narrow) -> Self {
-        Self { narrow, ..self }
-    }
-
-    /// May be left out; low ranks go first.
+    /// Lets narrow terminals leave the column out, the lowest rank first.
     pub fn leave(self, rank: u8) -> Self {
-        self.narrow(Narrow::Leave(rank))
-    }
-
-    /// May lose its intervals; low ranks go first.
-    pub fn shorten(self, rank: u8) -> Self {
         Self {
-            shorten: Some(rank),
+            priority: Priority::Rank(rank),
             ..self
         }
     }
 }
 
-/// Where a column's values stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// The next of the row's cells.
-    Cells,
-    /// The row's device.
-    Device,
-    /// The row's provenance.
-    Provenance,
-}
-
-/// Alignment.
+/// Side on which a column is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// Words.
@@ -315,77 +207,101 @@ pub enum Align {
     Right,
 }
 
-/// What becomes of a column where there is too little room.
+/// Order in which a narrow terminal leaves columns out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Narrow {
-    /// It stays.
-    Keep,
-    /// Where all rows agree it is said once, above them; long names become numbers that a line below explains.
-    Once,
-    /// The same, but it is a part of the case's name: where there is too little room, all parts stand in one column.
-    Case,
-    /// It is left out, the lowest rank first.
-    Leave(u8),
-    /// It stands below the others, behind the same names.
-    Continue,
+pub enum Priority {
+    /// Left out before columns of a higher rank.
+    Rank(u8),
+    /// Left out if all rows agree; a line above the table then has the value.
+    Name,
+    /// Never.
+    Always,
 }
 
-/// One value.
+/// Value of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub enum Cell {
-    /// There is none.
+    /// No value.
     Missing,
-    /// There is none, because the case failed.
-    Failed,
-    /// A word of the vocabulary, a name.
+    /// A name or a word.
     Text(String),
-    /// A record, and its page as seen from the one that the table stands on.
-    Record {
-        /// What it is called.
-        name: String,
-        /// A relative address.
-        page: String,
-    },
-    /// A device other than the row's.
-    Device(DeviceName),
-    /// The kind of a figure that is not of the row's kind.
-    Provenance(Provenance),
-    /// A number of things.
-    Count(u64),
-    /// Whether something holds.
-    Answer(Answer),
-    /// A time.
-    Duration(Seconds),
-    /// A time with its interval.
-    DurationEstimate(Estimate<Seconds>),
-    /// A time that is at most this.
-    AtMost(Seconds),
-    /// A quotient.
-    Ratio(Ratio),
-    /// A quotient with its interval.
-    RatioEstimate(Estimate<Ratio>),
-    /// How many times as much.
-    Gain(Ratio),
-    /// How many times as much, with its interval.
-    GainEstimate(Estimate<Ratio>),
-    /// Operations a second.
-    Rate(PerSecond),
-    /// Operations a second with their interval.
-    RateEstimate(Estimate<PerSecond>),
-    /// A figure with what makes it doubtful, in the fewest signs.
-    Brief(Brief),
-    /// A share of a whole, 1 being all.
-    Share(Ratio),
-    /// A share with its interval.
-    ShareEstimate(Estimate<Ratio>),
+    /// A figure.
+    Number(Number),
+    /// The name of a record with the relative address of its page.
+    Link { text: String, page: String },
 }
 
 impl Cell {
-    /// The words of something that has them.
+    /// Anything that has words.
     pub fn text(words: impl ToString) -> Self {
         Self::Text(words.to_string())
     }
+
+    /// A share of a whole that is 1.
+    pub fn share(share: impl Into<Number>) -> Self {
+        share.into().in_unit(Unit::Share)
+    }
+
+    /// A factor.
+    pub fn gain(gain: impl Into<Number>) -> Self {
+        gain.into().in_unit(Unit::Times)
+    }
+
+    /// A time that is at most this.
+    pub fn at_most(time: Seconds) -> Self {
+        let form = Form::AtMost;
+        Self::Number(Number {
+            form,
+            ..Number::from(time)
+        })
+    }
+}
+
+/// A figure with its unit and interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Number {
+    pub unit: Unit,
+    #[serde(flatten)]
+    pub estimate: Estimate<f64>,
+    /// Kind of the figure, if it may differ from that of its neighbours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+    /// A word that belongs to the figure: a handshake below 112 bits of security is weak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<&'static str>,
+    pub form: Form,
+}
+
+impl Number {
+    /// A figure in a unit, with its interval.
+    pub fn new<T: Quantity>(unit: Unit, estimate: Estimate<T>) -> Self {
+        Self {
+            unit,
+            estimate: estimate.map(T::to_f64),
+            provenance: None,
+            warning: None,
+            form: Form::Full,
+        }
+    }
+
+    const fn in_unit(self, unit: Unit) -> Cell {
+        Cell::Number(Self { unit, ..self })
+    }
+}
+
+/// Digits of a figure as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Three digits, and the interval.
+    Full,
+    /// The digits that are known, and the interval's width if that is large.
+    Brief,
+    /// Brief and in brackets: a figure that was not measured among others that were.
+    Bracketed,
+    /// An upper bound alone.
+    AtMost,
 }
 
 /// `Missing` for `None`.
@@ -394,6 +310,33 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
         value.map_or(Self::Missing, Into::into)
     }
 }
+
+macro_rules! numbers {
+    ($($value:ty => $unit:ident),*) => {
+        $(impl From<$value> for Number {
+            fn from(value: $value) -> Self {
+                Self::new(Unit::$unit, Estimate::bare(value))
+            }
+        }
+        impl From<Estimate<$value>> for Number {
+            fn from(estimate: Estimate<$value>) -> Self {
+                Self::new(Unit::$unit, estimate)
+            }
+        }
+        impl From<$value> for Cell {
+            fn from(value: $value) -> Self {
+                Self::Number(value.into())
+            }
+        }
+        impl From<Estimate<$value>> for Cell {
+            fn from(estimate: Estimate<$value>) -> Self {
+                Self::Number(estimate.into())
+            }
+        })*
+    };
+}
+
+numbers!(Seconds => Seconds, PerSecond => PerSecond, Ratio => Ratio);
 
 macro_rules! cells {
     ($($value:ty => $cell:expr),* $(,)?) => {
@@ -405,65 +348,32 @@ macro_rules! cells {
     };
 }
 
+fn count(number: f64) -> Cell {
+    Cell::Number(Number::new(Unit::Count, Estimate::bare(number)))
+}
+
 cells! {
     String => Cell::Text,
     &str => Cell::text,
+    &DeviceName => Cell::text,
     Algorithm => Cell::text,
     Operation => Cell::text,
-    u64 => Cell::Count,
-    u32 => |number| Cell::Count(u64::from(number)),
-    usize => |number| Cell::Count(number as u64),
-    Provenance => Cell::Provenance,
-    Answer => Cell::Answer,
-    Seconds => Cell::Duration,
-    Duration => |time: Duration| Cell::Duration(Seconds(time.as_secs_f64())),
-    PerSecond => Cell::Rate,
-    Estimate<Seconds> => Cell::DurationEstimate,
-    Estimate<PerSecond> => Cell::RateEstimate,
+    Provenance => Cell::text,
+    Answer => Cell::text,
+    u64 => |number| count(number as f64),
+    u32 => |number| count(f64::from(number)),
+    usize => |number| count(number as f64),
+    Duration => |time: Duration| Seconds(time.as_secs_f64()).into(),
 }
 
-/// A figure among others that may be of other kinds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Brief {
-    /// The figure.
-    pub figure: Figured,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// What says that it is of another kind than its neighbours.
-    #[serde(skip)]
-    pub mark: Mark,
-    /// What nobody may overlook: that a handshake has less than 112 bits of security.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warning: Option<&'static str>,
-}
-
-/// A time or a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Figured {
-    /// Of an operation, on average.
-    Time(Estimate<Seconds>),
-    /// Operations a second.
-    Rate(Estimate<PerSecond>),
-}
-
-/// How a figure that was not measured is told from one that was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// Not at all: it was, or its table says what all are.
-    None,
-    /// `[1.3 s]`
-    Brackets,
-}
-
-/// Whether something holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// Answer to a yes-or-no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 pub enum Answer {
-    /// It does.
+    #[strum(to_string = "yes")]
     Yes,
-    /// It does not.
+    #[strum(to_string = "no")]
     No,
-    /// So few samples do not tell.
+    /// Too few samples to decide.
+    #[strum(to_string = "?")]
     Unknown,
 }

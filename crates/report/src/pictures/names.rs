@@ -33,7 +33,7 @@ pub(super) fn listed(all: &[String], most: usize) -> String {
     text
 }
 
-/// What a picture leaves out.
+/// Note on how much a picture leaves out.
 pub(super) fn left_out(shown: usize, all: usize, what: &str) -> Option<String> {
     (shown < all).then(|| format!("Showing {shown} of {all} {what}; the tables have all."))
 }
@@ -57,7 +57,7 @@ const KNOWN: [(&str, usize); 10] = [
 pub(super) struct Hues(Vec<(String, usize)>);
 
 impl Hues {
-    /// Those of all that come.
+    /// Numbers all names.
     pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let names = names.into_iter().map(|name| visible(name).into_owned());
         let names: Vec<String> = names.unique().collect();
@@ -91,7 +91,7 @@ impl Hues {
         self.0.len()
     }
 
-    /// For a legend; where there is but one, nothing has to be told apart.
+    /// Names for a legend; none if there is only one.
     pub(super) fn keys(&self) -> Vec<String> {
         let last = self.0.iter().map(|(_, number)| *number).max();
         let Some(last) = last.filter(|_| self.0.len() > 1) else {

@@ -1,49 +1,81 @@
-//! Throughput, and what it gains over that of one worker, over the number of workers.
+//! Throughput over the number of workers, and its gain over one worker.
 
 use itertools::Itertools;
-use keymark_stats::{Estimate, PerSecond, Quantity};
+use keymark_stats::{Estimate, PerSecond, Quantity, Ratio, Usl};
 
-use super::means::reach;
 use super::names::{Hues, apart, left_out};
-use super::{CURVES, about, drawable, fill, framed, line, said_of};
-use crate::ThroughputCurve;
-use crate::charts::{
-    Along, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
+use super::{
+    AnalyzedRun, CURVES, PictureKind, about, drawable, fill, framed, interval, is_drawn, line,
+    track,
 };
-use crate::units;
+use crate::analysis::Scaling;
+use crate::charts::{Along, Chart, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
+use crate::grouped;
+use crate::units::{self, Unit};
 use crate::visible::visible;
 
-/// Rates that differ by more than this have a logarithmic axis.
+const TITLE: &str = "throughput of several workers";
+/// Highest over lowest rate from which the axis is logarithmic.
 const APART: f64 = 20.0;
-/// A bound this many times above all gains would leave them no room.
+/// Factor by which a bound above all gains would leave them no room.
 const FAR: f64 = 1.6;
+/// Points of a law.
+const POINTS: u32 = 40;
 
-pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
-    let (shown, all) = drawable(curves, CURVES, |curve| {
-        curve.levels.len() > 1 && rates(curve).all(|rate| rate.is_finite() && rate > 0.0)
+/// Draws all cases in one picture, or in one for each key and operation if they are too many.
+pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
+    let all = runs.iter().flat_map(|run| &run.analysis.scaling);
+    let all = all.filter(|group| group.levels.len() > 1).collect_vec();
+    if all.len() <= CURVES {
+        return draw(TITLE, &all).into_iter().collect();
+    }
+    let groups = grouped(all, |group| group.case.capability()).into_iter();
+    let pictures = groups.filter_map(|(_, groups)| {
+        let case = &groups.first()?.case;
+        draw(
+            &format!("{TITLE}: {} {}", case.algorithm, case.operation),
+            &groups,
+        )
+    });
+    pictures.collect()
+}
+
+/// A curve with its look.
+struct GainCurve<'s> {
+    group: &'s Scaling,
+    series: usize,
+    label: String,
+}
+
+fn draw(title: &str, groups: &[&Scaling]) -> Option<Chart> {
+    let rates = |group: &Scaling| {
+        group
+            .levels
+            .iter()
+            .map(|(_, rate)| rate.value.0)
+            .collect_vec()
+    };
+    let (shown, all) = drawable(groups.iter().copied(), CURVES, |group| {
+        rates(group).into_iter().all(is_drawn)
     })?;
-    let (common, labels) = apart(shown.iter().map(|curve| curve.of.label.as_str()));
-    let names = Hues::of(labels.iter().map(String::as_str));
-    let named = || {
-        let curves = shown.iter().zip(&labels);
-        curves.map(|(curve, label)| Named {
-            curve,
-            series: names.number(label),
-            label: label.clone(),
-        })
-    };
-    let every = shown.iter().flat_map(|curve| rates(curve));
+    let names = shown.iter().map(|group| group.name()).collect_vec();
+    let (common, labels) = apart(names.iter().map(String::as_str));
+    let hues = Hues::of(labels.iter().map(String::as_str));
+    let curves = shown.iter().zip(&labels).map(|(group, label)| GainCurve {
+        group,
+        series: hues.number(label),
+        label: label.clone(),
+    });
+    let curves = curves.collect_vec();
+    let every = shown.iter().flat_map(|group| rates(group));
     let (least, most) = every.minmax_by(f64::total_cmp).into_option()?;
-    let rate = if most > least * APART {
-        Scale::new("operations a second", Unit::PerSecond, Spacing::Logarithmic)
+    let spacing = if most > least * APART {
+        Spacing::Logarithmic
     } else {
-        Scale::new("operations a second", Unit::PerSecond, Spacing::Linear).within(Bounds::FromZero)
+        Spacing::FromZero
     };
-    let levels = shown.iter().flat_map(|curve| &curve.levels);
-    let levels = levels.map(|(level, _)| *level).sorted_unstable().dedup();
-    let levels = levels.map(f64::from).collect();
-    let (bounds, mut notes) = bounds(&shown, &labels);
-    if shown.iter().any(|curve| !curve.law.is_empty()) {
+    let (bounds, mut notes) = bounds(&curves);
+    if curves.iter().any(|curve| law(curve.group).is_some()) {
         notes.push("Broken lines: the Universal Scalability Law, where it fits.".to_owned());
     }
     notes.extend(left_out(shown.len(), all, "curves"));
@@ -51,94 +83,102 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
         Some(common) => format!("throughput: {common}"),
         None => "throughput".to_owned(),
     };
-    let marks = named().flat_map(|named| throughput(&named)).collect();
+    let marks = curves.iter().flat_map(throughput).collect();
+    let rate = Scale::new("operations per second", Unit::PerSecond, spacing);
     let throughput = Panel::over(rate, 220.0, marks).headed(heading);
-    let gain = Scale::new("times one worker's", Unit::Times, Spacing::Linear);
-    let marks = bounds.into_iter();
-    let marks = marks.chain(named().flat_map(|named| gains(&named)));
-    let gain = Panel::over(gain.within(Bounds::FromZero), 180.0, marks.collect());
+    let gains = curves
+        .iter()
+        .flat_map(|curve| points(curve, &curve.group.gains, units::estimated_gain));
+    let gain = Scale::new("times one worker's", Unit::Times, Spacing::FromZero);
+    let gain = Panel::over(gain, 180.0, bounds.into_iter().chain(gains).collect());
+    let levels = shown
+        .iter()
+        .flat_map(|group| &group.levels)
+        .map(|(level, _)| *level);
+    let levels = levels.sorted_unstable().dedup().map(f64::from).collect();
     let x = Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels);
-    let parts = shown.iter().map(|curve| (curve.of.provenance, said(curve)));
+    let parts = curves
+        .iter()
+        .map(|curve| (curve.group.case.provenance, said(curve)));
     Some(Chart {
         panels: vec![throughput, gain.headed("speed-up over one worker")],
-        keys: names.keys(),
+        keys: hues.keys(),
         notes,
-        ..framed("throughput", title, parts, CURVES, x)
+        ..framed(PictureKind::Throughput, title, parts, CURVES, x)
     })
 }
 
-fn rates(curve: &ThroughputCurve) -> impl Iterator<Item = f64> {
-    curve.levels.iter().map(|(_, rate)| rate.value.0)
+fn law(group: &Scaling) -> Option<&Usl> {
+    group.law.as_ref().ok().filter(|law| !law.rejected())
 }
 
-/// A curve with what it is called and looks like.
-struct Named<'c> {
-    curve: &'c ThroughputCurve,
-    series: usize,
-    label: String,
-}
-
-fn throughput(named: &Named<'_>) -> Vec<Mark> {
-    let of = &named.curve.of;
-    let law = named.curve.law.iter();
-    let law = law.map(|(workers, rate)| (*workers, rate.0));
-    let law = Mark::Line(Line {
-        path: Path::Fitted,
-        ..line(of, named.series, ": fitted law", law)
+fn throughput(curve: &GainCurve<'_>) -> Vec<Mark> {
+    let GainCurve { group, series, .. } = curve;
+    let fitted = law(group).zip(group.levels.first().zip(group.levels.last()));
+    let fitted = fitted.map(|(law, (first, last))| {
+        let (first, last) = (f64::from(first.0), f64::from(last.0));
+        let at =
+            move |number: u32| first * (last / first).powf(f64::from(number) / f64::from(POINTS));
+        let points = (0..=POINTS).map(|number| (at(number), law.throughput(at(number)).0));
+        let label = format!("{}: fitted law", group.name());
+        Mark::Line(Polyline {
+            path: Path::Fitted,
+            ..line(&label, fill(group.case.provenance), *series, points)
+        })
     });
-    let law = (!named.curve.law.is_empty()).then_some(law);
     let words = |rate: &Estimate<PerSecond>| units::rate(rate.value);
-    let curve = curve(named, &named.curve.levels, words);
-    law.into_iter().chain(curve).collect()
-}
-
-fn gains(named: &Named<'_>) -> Vec<Mark> {
-    curve(named, &named.curve.gains, units::estimated_gain)
+    fitted
+        .into_iter()
+        .chain(points(curve, &group.levels, words))
+        .collect()
 }
 
 /// A line, and a dot with its interval at each number of workers.
-fn curve<T: Quantity>(
-    Named {
-        curve: ThroughputCurve { of, .. },
-        series,
-        label,
-    }: &Named<'_>,
+fn points<T: Quantity>(
+    curve: &GainCurve<'_>,
     levels: &[(u32, Estimate<T>)],
     words: fn(&Estimate<T>) -> String,
 ) -> Vec<Mark> {
-    let at = |(workers, level): &(u32, Estimate<T>)| (f64::from(*workers), level.value.to_f64());
-    let line = Mark::Line(Line {
-        label: Some(label.clone()),
-        ..line(of, *series, "", levels.iter().map(at))
+    let (name, shade) = (curve.group.name(), fill(curve.group.case.provenance));
+    let figures = levels.iter().map(|(workers, level)| {
+        let text = format!("{}, {workers} workers: {}", visible(&name), words(level));
+        let (x, y) = (f64::from(*workers), level.value.to_f64());
+        (x, y, interval(level), about(&name, text))
     });
-    let dots = levels.iter().map(|level| {
-        let (name, words) = (visible(&of.label), words(&level.1));
-        let about = about(&of.label, format!("{name}, {} workers: {words}", level.0));
-        Mark::Dot(Dot {
-            reach: reach(&level.1, Along::Y),
-            ..Dot::new(at(level), *series, fill(of.provenance), about)
-        })
-    });
-    std::iter::once(line).chain(dots).collect()
+    track((&name, &curve.label), shade, curve.series, figures)
+}
+
+/// Upper bounds of a gain, by their names.
+fn limits(group: &Scaling) -> Vec<(&str, Ratio)> {
+    let Some(found) = &group.bounds else {
+        return Vec::new();
+    };
+    let server = found.by_server().zip(found.server.as_ref());
+    let server = server.map(|(bound, (server, _))| (server.name, bound));
+    server
+        .into_iter()
+        .chain([("cores", found.by_cores())])
+        .collect()
 }
 
 /// Lines at the bounds that are near the gains, and words for those that are far above.
-fn bounds(shown: &[&ThroughputCurve], labels: &[String]) -> (Vec<Mark>, Vec<String>) {
-    let gains = shown.iter().flat_map(|curve| curve.gains.iter());
+fn bounds(curves: &[GainCurve<'_>]) -> (Vec<Mark>, Vec<String>) {
+    let gains = curves.iter().flat_map(|curve| &curve.group.gains);
     let highest = gains.map(|(_, gain)| gain.value.0).fold(1.0, f64::max);
     let (mut near, mut far) = (Vec::new(), Vec::new());
-    for (curve, label) in shown.iter().zip(labels) {
-        for (name, bound) in curve.bounds.iter().filter(|(_, bound)| bound.0.is_finite()) {
-            let of = (shown.len() > 1).then(|| format!(", {label}"));
-            let of = of.unwrap_or_default();
+    for curve in curves {
+        let of = (curves.len() > 1)
+            .then(|| format!(", {}", curve.label))
+            .unwrap_or_default();
+        for (name, bound) in limits(curve.group) {
             if bound.0 <= highest * FAR {
                 near.push(Mark::Rule(Rule {
                     along: Along::Y,
                     at: bound.0,
-                    label: format!("{name}: {}{of}", units::gain(*bound)),
+                    label: format!("{name}: {}{of}", units::gain(bound)),
                 }));
-            } else {
-                far.push(format!("{name}{of}: {}", units::gain(*bound)));
+            } else if bound.0.is_finite() {
+                far.push(format!("{name}{of}: {}", units::gain(bound)));
             }
         }
     }
@@ -146,14 +186,15 @@ fn bounds(shown: &[&ThroughputCurve], labels: &[String]) -> (Vec<Mark>, Vec<Stri
     (near, note.into_iter().collect())
 }
 
-fn said(curve: &ThroughputCurve) -> String {
-    let levels = curve.levels.iter();
-    let levels = levels.map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)));
-    let bounds = curve.bounds.iter();
-    let bounds = bounds.map(|(name, bound)| format!("bound by {name} {}", units::gain(*bound)));
-    format!(
-        "{}, workers and rate: {}",
-        said_of(&curve.of),
-        levels.chain(bounds).format(", ")
-    )
+fn said(curve: &GainCurve<'_>) -> String {
+    let levels = curve
+        .group
+        .levels
+        .iter()
+        .map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)));
+    let bounds = limits(curve.group).into_iter();
+    let bounds = bounds.map(|(name, bound)| format!("bound by {name} {}", units::gain(bound)));
+    let (name, kind) = (curve.group.name(), curve.group.case.provenance);
+    let words = levels.chain(bounds).format(", ").to_string();
+    format!("{}, {kind}, workers and rate: {words}", visible(&name))
 }

@@ -1,4 +1,4 @@
-//! What cases differ in, one axis each, and which axes become columns where nobody says:
+//! Axes along which cases differ, and the choice of those that become columns:
 //!
 //! 1. Only axes that vary count. If only keys do, there is one column.
 //! 2. Where cases form a grid, the columns are the axis with the fewest values; of equals the one along which a reader
@@ -12,36 +12,36 @@ use std::str::FromStr;
 use itertools::Itertools;
 use keymark_bench::{Case, Load, Pacing, USUAL, Worker};
 
-/// One thing in which cases differ.
+/// Dimension in which cases differ.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Axis {
     /// Algorithm of the key.
     Algorithm,
-    /// What is asked of it.
+    /// Operation.
     Operation,
-    /// Where the key is.
+    /// Device with the key.
     Device,
     /// Through which program.
     Stack,
-    /// What the stack's family distinguishes besides: the dimension of this name.
+    /// Another dimension of the stack's family, by its name.
     #[strum(to_string = "{0}")]
     Parameter(String),
-    /// How many at once, or how often.
+    /// Workers at once, or arrivals.
     #[strum(to_string = "concurrency")]
     Load,
 }
 
 impl Axis {
-    /// Those in which some of these cases differ, in the order in which a reader compares along them. Algorithm and
-    /// operation are of every case, and not among them.
+    /// Returns the axes in which some of these cases differ, in the order in which a reader compares along them,
+    /// without algorithm and operation.
     pub fn varying(cases: &[&Case]) -> Vec<Self> {
         let mut axes = Self::of_cases(cases);
         axes.retain(|axis| axis.values(cases).len() > 1);
         axes
     }
 
-    /// Those that these cases have a place on.
+    /// Axes on which these cases have a place.
     pub(super) fn of_cases(cases: &[&Case]) -> Vec<Self> {
         let pairs = cases.iter().flat_map(|case| case.parameters.pairs());
         let names = pairs.map(|(name, _)| name).unique();
@@ -50,7 +50,7 @@ impl Axis {
         axes.chain(parameters).chain([Self::Load]).collect()
     }
 
-    /// The same where a reader does not take it for granted.
+    /// Value of a case, if it is not usual.
     pub(super) fn remarkable(&self, case: &Case) -> Option<String> {
         let word = self.of(case);
         let usual = match self {
@@ -63,7 +63,7 @@ impl Axis {
         (!usual).then(|| if workers { format!("×{word}") } else { word })
     }
 
-    /// What a case has on this axis, in words.
+    /// Returns the value of a case on this axis.
     pub fn of(&self, case: &Case) -> String {
         match self {
             Self::Algorithm => case.algorithm.to_string(),
@@ -102,7 +102,7 @@ fn load(load: Load) -> String {
     }
 }
 
-/// As it stands behind `--by`. Which parameters there are only a run tells.
+/// Parses an axis behind `--by`. Only a run tells which parameters there are.
 impl FromStr for Axis {
     type Err = String;
 
@@ -142,7 +142,7 @@ pub(super) fn columns(cases: &[&Case]) -> Vec<Axis> {
     fullest.cloned().into_iter().collect()
 }
 
-/// How many combinations of what varies there are.
+/// Number of combinations of varying axes.
 fn places(varying: &[Axis], cases: &[&Case]) -> usize {
     let place = |case: &&Case| varying.iter().map(|axis| axis.of(case)).collect();
     let places: HashSet<Vec<String>> = cases.iter().map(place).collect();

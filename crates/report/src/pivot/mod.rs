@@ -1,11 +1,10 @@
-//! A run in one figure a cell: a row for each key and operation, a column for each value of what a reader compares.
+//! A run with one figure in each cell: a row for each key and operation, a column for each value of what a reader
+//! compares.
 
 mod axis;
 mod overview;
 #[cfg(test)]
 mod tests;
-
-use std::borrow::Cow;
 
 use itertools::Itertools;
 use keymark_bench::case::{Case, DeviceName, Provenance};
@@ -13,113 +12,116 @@ use keymark_bench::record::Record;
 use keymark_stats::Estimate;
 
 use crate::analysis::{Row, asks_the_same};
-use crate::document::{Brief, Cell, Column, Figured, Mark, Narrow, Table, TableOf};
+use crate::document::{Cell, Column, Form, Number, Table, TableOf};
+use crate::grouped;
 
 pub use axis::Axis;
 pub(crate) use overview::published_keycards;
 
-/// Which figure of a case stands in a cell.
+/// Columns for which every screen has room.
+const FEW: usize = 2;
+
+/// Figure of a case that a pivot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// Mean time of an operation.
     Mean,
-    /// Operations a second of all workers together.
+    /// Operations per second of all workers together.
     Rate,
 }
 
-/// What stands in one line: a figure of a run or of an article.
+/// A figure of a run or of an article.
 #[derive(Debug, Clone)]
-pub struct Entry<'r> {
-    /// The figure's case.
-    pub case: Cow<'r, Case>,
-    /// The article that it is from; none if it is the run's own.
+pub struct PivotFigure<'r> {
+    pub case: Case,
+    /// Article that the figure is from; none if it is the run's own.
     pub article: Option<&'r str>,
-    /// The figure.
-    pub cell: Option<Figured>,
-    /// Why there is none, in a word.
-    pub without: Option<&'static str>,
+    pub cell: Cell,
 }
 
-impl<'r> Entry<'r> {
+impl<'r> PivotFigure<'r> {
     /// A case of a run.
-    pub fn of(row: &'r Row, shown: Shown) -> Self {
-        let without = match (&row.failure, &row.overload) {
-            (Some(_), _) => Some("failed"),
-            (None, Some(_)) => Some("overloaded"),
-            (None, None) => None,
+    pub fn of(row: &Row, shown: Shown) -> Self {
+        let figure = match shown {
+            Shown::Mean => row.banded_time().map(Number::from),
+            Shown::Rate => row.throughput.map(Number::from),
+        };
+        let cell = match (figure, &row.failure, &row.overload) {
+            (Some(figure), ..) => brief(&row.case, figure),
+            (None, Some(_), _) => Cell::text("failed"),
+            (None, None, Some(_)) => Cell::text("overloaded"),
+            (None, None, None) => Cell::Missing,
         };
         Self {
-            case: Cow::Borrowed(&row.case),
+            case: row.case.clone(),
             article: None,
-            cell: match shown {
-                Shown::Mean => row.banded_time().map(Figured::Time),
-                Shown::Rate => row.throughput.map(Figured::Rate),
-            },
-            without,
+            cell,
         }
     }
 
-    /// What an article says of something that the run has measured, on the run's device where that is the same.
-    pub fn published(article: &'r Record, own: &[&Case]) -> Vec<Self> {
+    /// An article's figures of operations that the run has measured. A device is called as the run calls it.
+    pub fn published(article: &'r Record, own: &[Case]) -> Vec<Self> {
         let measured = article.cases.iter().filter_map(|case| {
             let published = case.published.as_ref()?;
-            let alike = |other: &&&Case| asks_the_same(other, &case.case);
-            let mut alike = own.iter().filter(alike).peekable();
-            alike.peek()?;
-            let mut of_device = alike.filter(|other| {
-                normalize_device_name(&other.device) == normalize_device_name(&case.case.device)
-            });
-            let device = of_device
-                .next()
-                .map_or(&case.case.device, |own| &own.device);
+            let alike = || own.iter().filter(|other| asks_the_same(other, &case.case));
+            alike().next()?;
+            let name = normalize_device_name(&case.case.device);
+            let of_device = alike().find(|own| normalize_device_name(&own.device) == name);
+            let device = of_device.map_or(&case.case.device, |own| &own.device);
+            let case = Case {
+                device: device.clone(),
+                ..case.case.clone()
+            };
             Some(Self {
-                case: Cow::Owned(Case {
-                    device: device.clone(),
-                    ..case.case.clone()
-                }),
+                cell: brief(&case, Estimate::bare(published.mean).into()),
+                case,
                 article: Some(article.id.0.trim_start_matches("published-")),
-                cell: Some(Figured::Time(Estimate::bare(published.mean))),
-                without: None,
             })
         });
         measured.collect()
     }
 }
 
-/// What an article calls `FST-01` or `CPU` is what a run calls `twin:fst-01` or `software`.
+fn brief(case: &Case, figure: Number) -> Cell {
+    Cell::Number(Number {
+        provenance: Some(case.provenance),
+        warning: case.is_weak().then_some("weak"),
+        form: Form::Brief,
+        ..figure
+    })
+}
+
+/// Returns the name that a run gives to a device: `twin:fst-01` for `FST-01`, `software` for `CPU`.
 pub(crate) fn normalize_device_name(device: &DeviceName) -> DeviceName {
     let name = device.as_str().to_ascii_lowercase();
     let name = name.strip_prefix("twin:").unwrap_or(&name);
     DeviceName::new(if name == "cpu" { "software" } else { name })
 }
 
-/// A table with a figure in each cell.
+/// Figures with the axes of their table.
 #[derive(Debug)]
 pub struct Pivot<'r> {
-    entries: Vec<Entry<'r>>,
+    entries: Vec<PivotFigure<'r>>,
     columns: Vec<Axis>,
 }
 
-/// What a row of it is about.
-struct Line<'p, 'r> {
-    labels: Vec<String>,
-    entries: Vec<&'p Entry<'r>>,
-}
-
 impl<'r> Pivot<'r> {
-    /// With these axes as columns, or with those that suit the cases.
-    pub fn new(entries: Vec<Entry<'r>>, by: Option<&[Axis]>) -> Self {
+    /// A pivot with these axes as columns, or with those that suit the cases.
+    pub fn new(entries: Vec<PivotFigure<'r>>, by: Option<&[Axis]>) -> Self {
         let columns = by.map_or_else(|| axis::columns(&cases(&entries)), <[Axis]>::to_vec);
         Self { entries, columns }
     }
 
-    /// The same with what articles say of these operations, each figure below the run's own.
+    /// Adds the figures of articles, each below the run's own.
     pub fn beside(mut self, articles: &'r [Record]) -> Self {
-        let own = cases(&self.entries);
+        let own: Vec<Case> = self
+            .entries
+            .iter()
+            .map(|entry| entry.case.clone())
+            .collect();
         let published = articles
             .iter()
-            .flat_map(|article| Entry::published(article, &own));
-        let published: Vec<Entry<'_>> = published.collect();
+            .flat_map(|article| PivotFigure::published(article, &own));
         self.entries.extend(published);
         // A run that compares nothing but keys is compared with the articles' devices.
         if self.columns.is_empty() && Axis::varying(&cases(&self.entries)).contains(&Axis::Device) {
@@ -128,12 +130,12 @@ impl<'r> Pivot<'r> {
         self
     }
 
-    /// The axes of the columns.
+    /// Returns the axes of the columns.
     pub fn columns(&self) -> &[Axis] {
         &self.columns
     }
 
-    /// The axes that tell rows apart: a column each, but one for a program and its parameters.
+    /// Axes by which rows differ: a column each, but one for a program and its parameters.
     fn labels(&self) -> Vec<Vec<Axis>> {
         let cases = cases(&self.entries);
         let mut axes = vec![Axis::Algorithm, Axis::Operation];
@@ -150,15 +152,16 @@ impl<'r> Pivot<'r> {
         labels
     }
 
-    /// What all rows have in common and nobody takes for granted: `decrypt`, `gnupg`.
+    /// Returns what all rows have in common and is not usual: `decrypt`, `gnupg`.
     pub fn constants(&self) -> Vec<String> {
         let cases = cases(&self.entries);
+        let Some(case) = cases.first() else {
+            return Vec::new();
+        };
         let mut axes = vec![Axis::Operation];
         axes.extend(Axis::of_cases(&cases));
         axes.retain(|axis| !self.columns.contains(axis) && axis.values(&cases).len() == 1);
-        let first = cases.first();
-        let said = axes.iter().filter_map(|axis| {
-            let case = first?;
+        let words = axes.iter().filter_map(|axis| {
             let word = axis.remarkable(case)?;
             let workers = *axis == Axis::Load && case.load.is_closed();
             Some(if workers {
@@ -167,75 +170,79 @@ impl<'r> Pivot<'r> {
                 word
             })
         });
-        said.collect()
+        words.collect()
     }
 
-    /// Whether there is nothing in it.
+    /// Tells if it has no figure.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The kinds of the figures.
+    /// Returns the kind of each figure.
     pub fn kinds(&self) -> impl Iterator<Item = Provenance> {
         self.entries.iter().map(|entry| entry.case.provenance)
     }
 
-    /// The kind of all figures, if they are of one.
+    /// Returns the kind of all figures, if they are of one.
     pub fn provenance(&self) -> Option<Provenance> {
         self.kinds().all_equal_value().ok()
     }
 
-    /// The table.
-    pub fn table(&self) -> Table {
+    /// Returns the column that most readers come for: the one of a whole program, else the fullest.
+    fn main(&self, is_whole: impl Fn(&Case) -> bool) -> Option<Vec<String>> {
+        let figures = self
+            .entries
+            .iter()
+            .filter(|entry| matches!(entry.cell, Cell::Number(_)));
+        let columns = grouped(figures, |entry| self.name(&entry.case)).into_iter();
+        // Of equals the first is taken.
+        let main = columns.rev().max_by_key(|(_, entries)| {
+            (
+                entries.iter().any(|entry| is_whole(&entry.case)),
+                entries.len(),
+            )
+        });
+        main.map(|(name, _)| name)
+    }
+
+    /// Returns the table. A narrow terminal shows the main column at least.
+    pub fn table(&self, is_whole: impl Fn(&Case) -> bool) -> Table {
         let labels = self.labels();
-        let lines = self.lines(&labels);
-        let subject = |line: &Line<'_, '_>| {
-            let first = &line.entries[0].case;
-            (first.device.clone(), first.provenance)
-        };
-        let mut table = TableOf::new(lines, subject);
-        for (place, axes) in labels.iter().enumerate() {
-            let column = Column::case(axes[0].to_string());
-            table = table.column(column, move |line| line.labels[place].clone());
+        let mut table = TableOf::new(self.lines(&labels));
+        for axes in &labels {
+            let column = Column::name(axes[0].to_string());
+            table = table.column(column, |line| label(axes, &line[0].case));
         }
-        let from = |line: &Line<'_, '_>| line.entries[0].article.unwrap_or("this run").to_owned();
-        let published = self.entries.iter().any(|entry| entry.article.is_some());
-        let source = published.then(|| Column::name("source").narrow(Narrow::Keep));
-        table = table.maybe(source, from);
-        let uniform = self.provenance();
-        for (heading, name) in self.headings() {
-            let column = Column::value(heading).narrow(Narrow::Continue);
+        if self.entries.iter().any(|entry| entry.article.is_some()) {
+            table = table.label("source", |line| line[0].article.unwrap_or("this run"));
+        }
+        let uniform = self.provenance().is_some();
+        let main = self.main(is_whole);
+        let headings = self.headings();
+        let few = headings.len() <= FEW;
+        for (heading, name) in headings {
+            let column = Column::value(heading);
+            let stays = few || main.as_ref() == Some(&name);
+            let column = if stays { column } else { column.leave(0) };
             table = table.column(column, |line| {
-                let mut entries = line.entries.iter();
-                let found = entries.find(|entry| self.name(&entry.case) == name);
-                found.map_or(Cell::Missing, |entry| brief(entry, uniform))
+                let found = line.iter().find(|entry| self.name(&entry.case) == name);
+                found.map_or(Cell::Missing, |entry| bracketed(&entry.cell, uniform))
             });
         }
         table.table()
     }
 
-    fn lines<'p>(&'p self, labels: &[Vec<Axis>]) -> Vec<Line<'p, 'r>> {
-        let mut lines: Vec<Line<'_, '_>> = Vec::new();
-        for entry in &self.entries {
-            let labels = labels.iter().map(|axes| label(axes, &entry.case)).collect();
-            let is_its = |line: &&mut Line<'_, '_>| {
-                line.labels == labels && line.entries[0].article == entry.article
-            };
-            match lines.iter_mut().find(is_its) {
-                Some(line) => line.entries.push(entry),
-                None => {
-                    // What an article says stands below what the run says of the same.
-                    let alike = lines.iter().rposition(|line| line.labels == labels);
-                    let place = alike.map_or(lines.len(), |place| place + 1);
-                    let entries = vec![entry];
-                    lines.insert(place, Line { labels, entries });
-                }
-            }
-        }
-        lines
+    /// Entries of each row. An article's row stands below the run's row with the same labels.
+    fn lines<'p>(&'p self, labels: &[Vec<Axis>]) -> Vec<Vec<&'p PivotFigure<'r>>> {
+        let labels = |entry: &PivotFigure<'_>| -> Vec<String> {
+            labels.iter().map(|axes| label(axes, &entry.case)).collect()
+        };
+        let rows = grouped(&self.entries, |entry| labels(entry)).into_iter();
+        let rows = rows.flat_map(|(_, alike)| grouped(alike, |entry| entry.article));
+        rows.map(|(_, line)| line).collect()
     }
 
-    /// Which column a case stands in.
+    /// Column that a case stands in.
     fn name(&self, case: &Case) -> Vec<String> {
         self.columns.iter().map(|axis| axis.of(case)).collect()
     }
@@ -243,21 +250,25 @@ impl<'r> Pivot<'r> {
     /// Each column's heading and name, from left to right.
     fn headings(&self) -> Vec<(String, Vec<String>)> {
         let cases = cases(&self.entries);
-        let values = self.columns.iter().map(|axis| axis.values(&cases));
-        let values: Vec<Vec<String>> = values.collect();
-        let named = cases.into_iter().map(|case| (case, self.name(case)));
-        let found = named.unique_by(|(_, name)| name.clone());
-        let found = found.map(|(case, name)| (self.heading(case), name));
-        let from_left = found.sorted_by_key(|(_, name)| {
-            let places = name.iter().zip(&values);
-            let place =
-                |(word, values): (&String, &Vec<String>)| values.iter().position(|one| one == word);
-            places.map(place).collect::<Vec<_>>()
-        });
-        from_left.collect()
+        let values: Vec<_> = self
+            .columns
+            .iter()
+            .map(|axis| axis.values(&cases))
+            .collect();
+        let place = |name: &[String]| -> Vec<Option<usize>> {
+            let words = name.iter().zip(&values);
+            words
+                .map(|(word, values)| values.iter().position(|one| one == word))
+                .collect()
+        };
+        let named = cases
+            .into_iter()
+            .map(|case| (self.heading(case), self.name(case)));
+        let named = named.unique_by(|(_, name)| name.clone());
+        named.sorted_by_key(|(_, name)| place(name)).collect()
     }
 
-    /// What is as usual is not said beside something that is not.
+    /// Heading of a case's column, without what is usual.
     fn heading(&self, case: &Case) -> String {
         match label(&self.columns, case) {
             nothing if nothing.is_empty() && self.columns.is_empty() => "mean".to_owned(),
@@ -267,11 +278,11 @@ impl<'r> Pivot<'r> {
     }
 }
 
-fn cases<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e Case> {
-    entries.iter().map(|entry| &*entry.case).collect()
+fn cases<'e>(entries: &'e [PivotFigure<'_>]) -> Vec<&'e Case> {
+    entries.iter().map(|entry| &entry.case).collect()
 }
 
-/// What a case has on one axis, or what is remarkable of it on several.
+/// Value of a case on one axis, or its unusual values on several.
 fn label(axes: &[Axis], case: &Case) -> String {
     if let [axis] = axes {
         let word = axis.of(case);
@@ -281,24 +292,20 @@ fn label(axes: &[Axis], case: &Case) -> String {
             _ => word,
         };
     }
-    let words: Vec<String> = axes
-        .iter()
+    axes.iter()
         .filter_map(|axis| axis.remarkable(case))
-        .collect();
-    words.join(" ")
+        .join(" ")
 }
 
-/// In brackets where it is not of the table's only kind and was not measured.
-fn brief(entry: &Entry<'_>, uniform: Option<Provenance>) -> Cell {
-    let Some(figure) = entry.cell else {
-        return entry.without.map_or(Cell::Missing, Cell::text);
-    };
-    let kind = entry.case.provenance;
-    let marked = uniform.is_none() && kind != Provenance::Measured;
-    Cell::Brief(Brief {
-        figure,
-        provenance: kind,
-        mark: if marked { Mark::Brackets } else { Mark::None },
-        warning: entry.case.is_weak().then_some("weak"),
-    })
+/// Puts a figure in brackets that was not measured, if others were.
+fn bracketed(cell: &Cell, uniform: bool) -> Cell {
+    match cell {
+        Cell::Number(number) if !uniform && number.provenance != Some(Provenance::Measured) => {
+            Cell::Number(Number {
+                form: Form::Bracketed,
+                ..*number
+            })
+        }
+        Cell::Number(_) | Cell::Text(_) | Cell::Missing | Cell::Link { .. } => cell.clone(),
+    }
 }

@@ -1,17 +1,15 @@
-//! What a run comes to, in one or two pivots: times of single operations, and what many at once achieve.
+//! A run in one or two pivots: times of single operations, and rates of several workers.
 
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Provenance, Record, StoreKind};
-use keymark_stats::Seconds;
-
-use super::{Axis, Entry, Pivot, Shown, normalize_device_name};
-use crate::analysis::{Analysis, Row, figures};
-use crate::grouped;
-use crate::render::words;
-use crate::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
 use keymark_records::exchange::Shipped;
+
+use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
+use crate::analysis::{Analysis, Row};
+use crate::render::words;
+use crate::{Block, RemarkKind, Section};
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
@@ -27,11 +25,15 @@ impl Analysis {
     fn pivots(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
         if self.rows.iter().any(|row| row.under_load.is_some()) {
             let pivot = Pivot::new(entries(&self.rows, Shown::Rate), by);
-            return section("operations a second", &pivot).into_iter().collect();
+            return self
+                .section("operations a second", &pivot)
+                .into_iter()
+                .collect();
         }
         if by.is_some() {
             let pivot = Pivot::new(entries(&self.rows, Shown::Mean), by).beside(articles);
-            return section("mean time of an operation", &pivot)
+            return self
+                .section("mean time of an operation", &pivot)
                 .into_iter()
                 .collect();
         }
@@ -52,62 +54,72 @@ impl Analysis {
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
         let cards = articles.is_empty().then(|| self.keycards());
         let sections = [
-            section("mean time of an operation", &alone),
-            section("operations per second, by number of workers", &levels),
+            self.section("mean time of an operation", &alone),
+            self.section("operations per second, by number of workers", &levels),
             cards.flatten(),
         ];
         sections.into_iter().flatten().collect()
     }
 
-    /// What an article's cards took for the same, where a run has no card of its own and is none of an article.
+    /// Figures of an article's cards for the same operations, if the run has no card of its own and is no article.
     fn keycards(&self) -> Option<Section> {
         let is_card = |row: &Row| row.case.store == StoreKind::OPENPGP_CARD;
-        let mut rows = self.rows.iter();
-        if rows.any(|row| row.published.is_some() || is_card(row)) {
+        if self
+            .rows
+            .iter()
+            .any(|row| row.published.is_some() || is_card(row))
+        {
             return None;
         }
-        let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
+        let own: Vec<Case> = self.rows.iter().map(|row| row.case.clone()).collect();
         let article = published_keycards()?;
-        let entries = Entry::published(&article, &own);
+        let entries = PivotFigure::published(&article, &own);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
-        section("for comparison, keycards of 2017", &pivot)
+        self.section("for comparison, keycards of 2017", &pivot)
     }
 
-    /// The column of the first table that most readers come for, as means: that of a whole program where there is one,
-    /// else the fullest.
-    pub fn main_column(&self, tolerance: Seconds) -> Option<Figure> {
+    /// Returns the rows of the main column of the first table, and its heading.
+    pub(crate) fn main_column(&self) -> Option<(String, Vec<&Row>)> {
         let alone = self.rows.iter().filter(|row| !self.is_level(&row.case));
-        let pivot = Pivot::new(entries(alone, Shown::Mean), None);
-        let of_column = grouped(&pivot.entries, |entry| pivot.name(&entry.case));
-        let mean = |entry: &&Entry<'_>| match entry.cell? {
-            Figured::Time(mean) => Some(figures::dot(&entry.case, mean)),
-            Figured::Rate(_) => None,
-        };
-        let columns = of_column.into_iter().map(|(_, entries)| {
-            let whole = entries.iter().any(|entry| self.is_whole(&entry.case));
-            let heading = pivot.heading(&entries[0].case);
-            let means: Vec<Mean> = entries
-                .into_iter()
-                .filter_map(|entry| mean(&entry))
-                .collect();
-            (whole, heading, means)
-        });
-        // Of columns that are as full the first is taken.
-        let fullest = columns.rev();
-        let fullest = fullest.max_by_key(|(whole, _, means)| (*whole, means.len()));
-        let (_, heading, means) = fullest?;
-        let title = format!("mean time of an operation: {heading}");
-        (!means.is_empty()).then(|| Plot::Means { tolerance, means }.titled(title))
+        let alone: Vec<&Row> = alone.filter(|row| row.case.replica == 0).collect();
+        let pivot = Pivot::new(entries(alone.iter().copied(), Shown::Mean), None);
+        let main = pivot.main(|case| self.is_whole(case))?;
+        let of_main = |row: &&Row| pivot.name(&row.case) == main && row.mean().is_some();
+        let rows: Vec<&Row> = alone.into_iter().filter(of_main).collect();
+        Some((pivot.heading(&rows.first()?.case), rows))
     }
 
-    /// Whether a case differs from one that stands in the table of times by the number of workers alone.
+    /// The pivot under what is said of all of it, and what its signs mean.
+    fn section(&self, what: &str, pivot: &Pivot<'_>) -> Option<Section> {
+        if pivot.is_empty() {
+            return None;
+        }
+        let kind = match pivot.provenance() {
+            Some(Provenance::Measured) | None => None,
+            Some(kind) => Some(kind.to_string()),
+        };
+        let said: Vec<String> = pivot.constants().into_iter().chain(kind).collect();
+        let heading = match said.as_slice() {
+            [] => what.to_owned(),
+            said => format!("{what}: {}", said.join(", ")),
+        };
+        let table = pivot.table(|case| self.is_whole(case));
+        let cells = table.rows.iter().flatten();
+        let written: Vec<String> = cells.map(words).collect();
+        let mut blocks = vec![Block::Table(table)];
+        blocks.extend(signs(pivot, &written).map(|text| Block::remark(RemarkKind::Basis, text)));
+        Some(Section::headed(heading, blocks).first())
+    }
+
+    /// Tells if a case differs from one in the table of times by the number of workers alone.
     fn is_level(&self, case: &Case) -> bool {
-        let mut groups = self.scaling.iter();
-        groups.any(|group| group.case != *case && group.is_of(case))
+        self.scaling
+            .iter()
+            .any(|group| group.case != *case && group.is_of(case))
     }
 }
 
-/// Whether several workers ask at once, as often as they can: then their rate says more than the time of each.
+/// Tells if several workers ask at once, as often as they can: then their rate says more than the time of each.
 fn is_crowd(case: &Case) -> bool {
     case.load.is_closed() && case.concurrency() > 1
 }
@@ -121,35 +133,13 @@ pub(crate) fn published_keycards() -> Option<Record> {
     Some(article)
 }
 
-fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'r>> {
+fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<PivotFigure<'static>> {
     let first = |row: &&Row| row.case.replica == 0;
     let rows = rows.into_iter().filter(first);
-    rows.map(|row| Entry::of(row, shown)).collect()
+    rows.map(|row| PivotFigure::of(row, shown)).collect()
 }
 
-/// The pivot under what is said of all of it, and what its signs mean.
-fn section(what: &str, pivot: &Pivot<'_>) -> Option<Section> {
-    if pivot.is_empty() {
-        return None;
-    }
-    let kind = match pivot.provenance() {
-        Some(Provenance::Measured) | None => None,
-        Some(kind) => Some(kind.to_string()),
-    };
-    let said: Vec<String> = pivot.constants().into_iter().chain(kind).collect();
-    let heading = match said.as_slice() {
-        [] => what.to_owned(),
-        said => format!("{what}: {}", said.join(", ")),
-    };
-    let table = pivot.table();
-    let cells = table.rows.iter().flat_map(|row| &row.cells);
-    let written: Vec<String> = cells.map(words).collect();
-    let mut blocks = vec![Block::Table(table)];
-    blocks.extend(signs(pivot, &written).map(|text| Block::remark(RemarkKind::Basis, text)));
-    Some(Section::headed(heading, blocks).first())
-}
-
-/// What the signs in these cells mean; nothing is said of one that is not there.
+/// Explains the signs in these cells.
 fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
     let has = |sign: char| written.iter().any(|cell| cell.contains(sign));
     let mut said = Vec::new();
@@ -168,7 +158,7 @@ fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" · "))
 }
 
-/// What a figure is that is of this kind.
+/// Meaning of a kind of figure.
 const fn meaning(kind: Provenance) -> &'static str {
     match kind {
         Provenance::Measured => "measured",

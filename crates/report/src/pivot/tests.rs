@@ -56,26 +56,25 @@ fn stack(stack: StackName) -> impl Fn(Case) -> Case {
 }
 
 /// 12.34 ms to ±1 %.
-fn entry(case: &Case) -> Entry<'_> {
+fn entry(case: &Case) -> PivotFigure<'static> {
     let time = Estimate {
         low: Some(Seconds(0.012_19)),
         high: Some(Seconds(0.012_49)),
         ..Estimate::bare(Seconds(0.012_34))
     };
-    Entry {
-        case: Cow::Borrowed(case),
+    PivotFigure {
+        case: case.clone(),
         article: None,
-        cell: Some(Figured::Time(time)),
-        without: None,
+        cell: brief(case, time.into()),
     }
 }
 
-fn pivot(cases: &[Case]) -> Pivot<'_> {
+fn pivot(cases: &[Case]) -> Pivot<'static> {
     Pivot::new(cases.iter().map(entry).collect(), None)
 }
 
 fn shown(pivot: &Pivot<'_>, columns: u16) -> String {
-    text::table(&pivot.table(), Width::Columns(columns))
+    text::table(&pivot.table(|_| false), Width::Columns(columns))
 }
 
 #[test]
@@ -172,45 +171,17 @@ fn what_is_not_measured_is_in_brackets_only_beside_what_is() {
 }
 
 #[test]
-fn columns_without_room_stand_below_behind_the_same_names() {
-    let devices = [
-        "software",
-        "twin:fst-01",
-        "twin:nitrokey-pro",
-        "twin:yubikey-4",
-    ];
-    let varied: Vec<Box<dyn Fn(Case) -> Case>> = devices
-        .into_iter()
-        .map(|device| Box::new(move |case| on(device, case)) as Box<dyn Fn(Case) -> Case>)
-        .collect();
-    let vary: Vec<&dyn Fn(Case) -> Case> = varied.iter().map(|vary| &**vary).collect();
-    let cases = each(&vary);
-    let narrow = shown(&pivot(&cases), 40);
-    assert!(
-        narrow.lines().all(|line| line.chars().count() <= 40),
-        "{narrow}"
+fn a_narrow_terminal_shows_the_main_column() {
+    let fst = |case| on("twin:fst-01", case);
+    let cases = each(&[&|case| case, &fst]);
+    let pivot = pivot(&cases);
+    let is_whole = |case: &Case| case.provenance == Provenance::Twin;
+    let narrow = text::table(&pivot.table(is_whole), Width::Columns(24));
+    assert_says(
+        &narrow,
+        ["rsa4096", "[12.3 ms]", "1 column hidden", "software"],
     );
-    let starts = narrow.lines().filter(|line| line.starts_with("rsa4096"));
-    assert_eq!(starts.count(), 3, "{narrow}");
-    assert_eq!(narrow.matches("12.3 ms").count(), 12, "{narrow}");
-    assert_eq!(shown(&pivot(&cases), 100).lines().count(), 4);
-}
-
-#[test]
-fn a_part_below_has_the_rows_that_have_a_figure_there() {
-    let mut cases = each(&[&|case| case]);
-    cases.push(on(
-        "a-card-with-a-long-name",
-        case("ed25519", StackName::GNUPG),
-    ));
-    let by = [Axis::Device];
-    let pivot = Pivot::new(cases.iter().map(entry).collect(), Some(&by));
-    let narrow = shown(&pivot, 40);
-    let below = narrow.split("\n\n").nth(1).unwrap();
-    assert!(
-        below.contains("ed25519") && !below.contains("rsa2048"),
-        "{narrow}"
-    );
+    assert_eq!(narrow.matches("12.3 ms").count(), KEYS.len(), "{narrow}");
 }
 
 #[test]
@@ -277,4 +248,14 @@ fn published_keycards_stand_beside_a_run_that_has_no_card() {
     let with_card = [software, each(&[&|case| on("twin:fst-01", case)])].concat();
     assert!(!seen(&with_card).contains("of 2017"));
     assert!(!seen(&[case("rsa4096", StackName::AGENT)]).contains("of 2017"));
+}
+
+#[test]
+fn the_main_column_is_that_of_a_whole_program() {
+    let raw = |key| measured(case(key, StackName::RAW), 900.0);
+    let whole = measured(case("rsa2048", StackName::GNUPG), 9_000.0);
+    let record = of(vec![raw("rsa2048"), raw("rsa4096"), whole]);
+    let analysis = Analysis::of(&record, &keymark_testkit::layers::layers());
+    let (heading, rows) = analysis.main_column().unwrap();
+    assert_eq!((heading.as_str(), rows.len()), ("gnupg", 1));
 }

@@ -1,342 +1,241 @@
-//! How a table fits a terminal: nothing is cut and no row wraps. Concessions are made one by one, those
-//! first that lose nothing, until the widest row fits; those that turn out not to be needed are taken back.
+//! Layout of a table in a terminal: no figure is cut. Headings are broken over several lines, then columns are left
+//! out, the lowest priority first, and a line says which.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
 
 use itertools::Itertools;
 use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
-use super::text::GAP;
-use super::{Width, without_interval, words};
+use super::{Width, words};
 use crate::visible::{split, wrapped};
-use crate::{Align, Cell, Column, Narrow, Source, Table};
+use crate::{Align, Cell, Column, Priority, Table};
 
-/// Something given up for room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Concession {
-    /// Headings take several lines.
-    BreakHeadings,
-    /// A column whose rows agree is said once.
-    SayOnce(usize),
-    /// Intervals of a column go.
-    Shorten(usize),
-    /// A column goes.
-    Leave(usize),
-    /// The names of a case stand in one column.
-    JoinNames,
-    /// Names of a column become numbers.
-    Number(usize),
-    /// The name of a case takes several lines.
-    BreakNames,
+/// Spaces between two columns.
+pub(super) const GAP: usize = 2;
+/// Columns of a terminal that a broken name has at least.
+const NAME: usize = 24;
+
+/// A column as text.
+struct Drawn {
+    /// Its place in the table.
+    place: usize,
+    heading: Vec<String>,
+    cells: Vec<String>,
+    width: usize,
 }
 
-/// Narrower than this, nobody reads a case's name.
-const NAME: usize = 24;
-/// What heads the column in which all names of a case stand.
-const CASE: &str = "case";
+impl Drawn {
+    fn of(table: &Table, place: usize) -> Self {
+        let mut column = Self {
+            place,
+            heading: vec![table.columns[place].name.clone()],
+            cells: table.cells(place).map(words).collect(),
+            width: 0,
+        };
+        column.measure();
+        column
+    }
 
-/// A table with what was conceded.
+    fn measure(&mut self) {
+        self.width = widest(&self.cells).max(widest(&self.heading));
+    }
+
+    /// Breaks the heading between words where it is wider than the values.
+    fn break_heading(&mut self) {
+        let name = self.heading.join(" ");
+        let longest = pieces(&name).map(|piece| piece.width()).max();
+        let room = widest(&self.cells).max(longest.unwrap_or(0));
+        self.heading = wrapped(&name, room, "", pieces);
+        self.measure();
+    }
+
+    /// Breaks values between words.
+    fn break_cells(&mut self, room: usize) {
+        for cell in &mut self.cells {
+            *cell = wrapped(cell, room, "", crate::visible::words).join("\n");
+        }
+        self.measure();
+    }
+}
+
+/// A table that fits a terminal, if it can.
 pub(super) struct Layout<'a> {
     table: &'a Table,
-    made: Vec<Concession>,
-    /// Columns of the terminal.
-    limit: usize,
+    shown: Vec<Drawn>,
+    left_out: Vec<usize>,
 }
 
 impl<'a> Layout<'a> {
     pub(super) fn fit(table: &'a Table, width: Width) -> Self {
-        let limit = match width {
-            Width::Columns(limit) => usize::from(limit),
-            Width::Unlimited => usize::MAX,
-        };
+        let columns = 0..table.columns.len();
         let mut layout = Self {
             table,
-            made: Vec::new(),
-            limit,
+            shown: columns.map(|place| Drawn::of(table, place)).collect(),
+            left_out: Vec::new(),
         };
-        for concession in concessions(table) {
-            if layout.width() <= limit {
-                break;
-            }
-            layout.made.push(concession);
+        if let Width::Columns(limit) = width {
+            layout.narrow(usize::from(limit));
         }
-        layout.take_back();
         layout
     }
 
-    /// Whether every name stands in a column of its own.
-    pub(super) fn is_legible(&self) -> bool {
-        let is_of_names = |made: &Concession| {
-            use Concession::{BreakNames, JoinNames, Number};
-            matches!(made, JoinNames | Number(_) | BreakNames)
-        };
-        !self.made.iter().any(is_of_names)
-    }
-
-    /// From the last to the first: what went late is worth more. Names that are broken would be broken more for it.
-    fn take_back(&mut self) {
-        if self.width() > self.limit || self.has(Concession::BreakNames) {
+    fn narrow(&mut self, limit: usize) {
+        if self.width() <= limit {
             return;
         }
-        for index in (0..self.made.len()).rev() {
-            let concession = self.made.remove(index);
-            if self.width() > self.limit {
-                self.made.insert(index, concession);
+        self.shown.iter_mut().for_each(Drawn::break_heading);
+        let mut gone: Vec<Drawn> = Vec::new();
+        for place in dispensable(self.table) {
+            let fits = self.width() <= limit;
+            if fits || (!self.table.is_uniform(place) && self.break_prose(limit)) {
+                break;
+            }
+            let index = self.shown.iter().position(|column| column.place == place);
+            gone.extend(index.map(|index| self.shown.remove(index)));
+        }
+        // Narrow columns that went before a wide one may have room after all.
+        for column in gone.into_iter().rev() {
+            if self.width() + column.width + GAP <= limit {
+                let index = self
+                    .shown
+                    .partition_point(|other| other.place < column.place);
+                self.shown.insert(index, column);
+            } else {
+                self.left_out.push(column.place);
             }
         }
+        self.left_out.sort_unstable();
+        self.break_names(limit);
     }
 
-    fn has(&self, concession: Concession) -> bool {
-        self.made.contains(&concession)
+    /// Breaks the widest words that are no name, if that is enough.
+    fn break_prose(&mut self, limit: usize) -> bool {
+        let beyond = self.width().saturating_sub(limit);
+        let is_prose = |priority: Priority| priority == Priority::Always;
+        let widest = self
+            .widest(is_prose)
+            .filter(|column| column.width >= NAME + beyond);
+        widest
+            .map(|column| column.break_cells(column.width - beyond))
+            .is_some()
     }
 
-    /// The columns that have a place, from left to right.
-    fn shown(&self) -> impl Iterator<Item = usize> {
-        let joined = self.joined();
-        let first = joined.first().copied();
-        (0..self.table.columns.len()).filter(move |column| {
-            self.is_told(*column) && (Some(*column) == first || !joined.contains(column))
-        })
-    }
-
-    /// Whether it says something of each row.
-    fn is_told(&self, column: usize) -> bool {
-        !self.has(Concession::Leave(column)) && !self.has(Concession::SayOnce(column))
-    }
-
-    /// The columns that stand in one, the place of the first.
-    fn joined(&self) -> Vec<usize> {
-        let mut joined = Vec::new();
-        if self.has(Concession::JoinNames) {
-            joined = parts_of_names(self.table);
-            joined.retain(|column| self.is_told(*column));
+    /// Breaks the widest names, if figures alone do not leave them enough room.
+    fn break_names(&mut self, limit: usize) {
+        let beyond = self.width().saturating_sub(limit);
+        if let Some(column) = self.widest(|_| true).filter(|_| beyond > 0) {
+            column.break_cells(column.width.saturating_sub(beyond).max(NAME));
         }
-        joined
     }
 
-    /// The names of each row's case, in lines that leave the others room if that helps.
-    fn names(&self, columns: &[usize]) -> Vec<String> {
-        let name = |row| {
-            let cells = columns.iter().map(|column| self.table.cell(row, *column));
-            let known = cells.filter(|cell| *cell != Cell::Missing);
-            known.map(|cell| words(&cell)).join(" ")
+    /// The widest column of words with such a priority.
+    fn widest(&mut self, wanted: impl Fn(Priority) -> bool) -> Option<&mut Drawn> {
+        let columns = &self.table.columns;
+        let words = self.shown.iter_mut().filter(|column| {
+            let Column {
+                align, priority, ..
+            } = columns[column.place];
+            align == Align::Left && wanted(priority)
+        });
+        words.max_by_key(|column| column.width)
+    }
+
+    fn width(&self) -> usize {
+        let widths = self.shown.iter().map(|column| column.width + GAP);
+        widths.sum::<usize>().saturating_sub(GAP)
+    }
+
+    /// Returns the alignment of each column, and rows of cells, the first of headings.
+    pub(super) fn drawn(&self) -> (Vec<Align>, Vec<Vec<String>>) {
+        let columns = || self.shown.iter();
+        let deepest = columns().map(|column| column.heading.len()).max();
+        let heading = |column: &Drawn| {
+            // They stand on their columns.
+            let above = deepest.unwrap_or(0) - column.heading.len();
+            "\n".repeat(above) + &column.heading.join("\n")
         };
-        let names: Vec<String> = self.table.rows.iter().map(name).collect();
-        if !self.has(Concession::BreakNames) {
-            return names;
-        }
-        let others = self.shown().filter(|column| !columns.contains(column));
-        let others: usize = others.map(|column| self.column_width(column) + GAP).sum();
-        let room = self.limit.saturating_sub(others).max(NAME);
-        let names = names.iter();
-        names
-            .map(|name| wrapped(name, room, "", crate::visible::words).join("\n"))
-            .collect()
+        // A row without a figure in the columns that are left says nothing.
+        let figures =
+            columns().filter(|column| self.table.columns[column.place].align == Align::Right);
+        let figures: Vec<usize> = figures.map(|column| column.place).collect();
+        let says = |row: &[Cell]| figures.iter().any(|place| row[*place] != Cell::Missing);
+        let all = self.left_out.is_empty() || figures.is_empty();
+        let rows = self.table.rows.iter().enumerate();
+        let rows = rows
+            .filter(|(_, row)| all || says(row))
+            .map(|(number, _)| number);
+        let rows = rows.map(|row| columns().map(|column| column.cells[row].clone()).collect());
+        let headings = columns().map(heading).collect();
+        let aligns = columns().map(|column| self.table.columns[column.place].align);
+        (
+            aligns.collect(),
+            std::iter::once(headings).chain(rows).collect(),
+        )
     }
 
-    fn cells(&self, column: usize) -> Vec<String> {
-        let joined = self.joined();
-        if joined.first() == Some(&column) {
-            return self.names(&joined);
-        }
-        if self.has(Concession::Number(column)) {
-            let names = names(self.table, column);
-            let numbers: HashMap<&String, usize> = names.iter().zip(0..).collect();
-            let words = words_of(self.table, column);
-            let places = words.iter().filter_map(|name| numbers.get(name));
-            return places.copied().map(numbered).collect();
-        }
-        let written = match self.has(Concession::Shorten(column)) {
-            true => without_interval,
-            false => words,
-        };
-        let values = values(self.table, column);
-        values.map(|value| written(&value)).collect()
-    }
-
-    /// The heading's lines over cells that are so wide.
-    fn heading(&self, column: usize, content: usize) -> Vec<String> {
-        let name = if self.joined().first() == Some(&column) {
-            CASE
-        } else if self.has(Concession::Shorten(column)) {
-            short(&self.table.columns[column])
-        } else {
-            &self.table.columns[column].name
-        };
-        if self.has(Concession::BreakHeadings) {
-            let longest = pieces(name).map(|piece| piece.width()).max();
-            wrapped(name, content.max(longest.unwrap_or(0)), "", pieces)
-        } else {
-            vec![name.to_owned()]
-        }
-    }
-
-    /// Columns of a terminal that it takes.
-    pub(super) fn width(&self) -> usize {
-        let widths: Vec<usize> = self
-            .shown()
-            .map(|column| self.column_width(column))
-            .collect();
-        widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
-    }
-
-    fn column_width(&self, column: usize) -> usize {
-        let content = widest(&self.cells(column));
-        content.max(widest(&self.heading(column, content)))
-    }
-
-    /// Headings, alignments and rows.
-    pub(super) fn drawn(&self) -> (Vec<String>, Vec<Align>, Vec<Vec<String>>) {
-        let mut headings = Vec::new();
-        let mut align = Vec::new();
-        let mut rows = vec![Vec::new(); self.table.rows.len()];
-        for column in self.shown() {
-            let cells = self.cells(column);
-            headings.push(self.heading(column, widest(&cells)));
-            align.push(self.table.columns[column].align);
-            for (row, cell) in rows.iter_mut().zip(cells) {
-                row.push(cell);
-            }
-        }
-        let deepest = headings.iter().map(Vec::len).max().unwrap_or(0);
-        // They stand on their columns.
-        let heading = |lines: Vec<String>| "\n".repeat(deepest - lines.len()) + &lines.join("\n");
-        (headings.into_iter().map(heading).collect(), align, rows)
-    }
-
-    /// What all rows share.
+    /// Returns what all rows share and no column shows.
     pub(super) fn above(&self) -> Option<String> {
-        let once = self.columns(Concession::SayOnce);
-        let shared: Vec<String> = once
-            .into_iter()
-            .filter_map(|column| {
-                let name = &self.table.columns[column].name;
-                Some(format!("{name} {}", words_of(self.table, column).first()?))
-            })
-            .collect();
+        let (shared, _) = self.hidden();
+        let shared = shared.into_iter().map(|column| {
+            let value = self.table.cells(column).next().map(words);
+            format!(
+                "{} {}",
+                self.table.columns[column].name,
+                value.unwrap_or_default()
+            )
+        });
+        let shared = shared.collect_vec();
         (!shared.is_empty()).then(|| format!("in every row: {}", shared.join(", ")))
     }
 
-    /// What numbers stand for, and what is not there.
-    pub(super) fn below(&self) -> Vec<String> {
-        let numbered_columns = self.columns(Concession::Number);
-        let mut lines: Vec<String> = numbered_columns
-            .into_iter()
-            .map(|column| {
-                let names = names(self.table, column);
-                let names = names.iter().enumerate();
-                let names = names.map(|(place, name)| format!("{} {name}", numbered(place)));
-                let column = &self.table.columns[column].name;
-                format!("{column}: {}", names.format(", "))
-            })
-            .collect();
-        let left = self.columns(Concession::Leave);
-        let shortened = self.columns(Concession::Shorten);
-        let left = left
-            .into_iter()
-            .map(|column| self.table.columns[column].name.clone());
-        let shortened = shortened
-            .into_iter()
-            .filter(|&column| !self.has(Concession::Leave(column)))
-            .map(|column| format!("interval of {}", short(&self.table.columns[column])));
-        let missing: Vec<String> = left.chain(shortened).collect();
-        if !missing.is_empty() {
-            lines.push(format!(
-                "hidden columns (terminal too narrow): {} (--wide shows all)",
-                missing.join(", ")
-            ));
-        }
-        lines
+    /// Returns how many columns are left out, and which.
+    pub(super) fn below(&self) -> Option<String> {
+        let (_, hidden) = self.hidden();
+        let names = hidden
+            .iter()
+            .map(|column| &self.table.columns[*column].name);
+        let columns = crate::units::counted(hidden.len(), "column");
+        (!hidden.is_empty()).then(|| {
+            format!(
+                "{columns} hidden (terminal too narrow): {}",
+                names.format(", ")
+            )
+        })
     }
 
-    /// Columns of one kind of concession, from left to right.
-    fn columns(&self, kind: fn(usize) -> Concession) -> Vec<usize> {
-        let all = 0..self.table.columns.len();
-        all.filter(|column| self.has(kind(*column))).collect()
-    }
-}
-
-/// Everything that may be given up, in this order: the form of headings, columns without a value, names that
-/// are the same in every row, intervals and columns by rank, at last columns for each part of a case's name, and the
-/// longest of other names.
-fn concessions(table: &Table) -> Vec<Concession> {
-    let case = parts_of_names(table);
-    let mut all = vec![((0, 0), Concession::BreakHeadings)];
-    if !case.is_empty() {
-        all.extend([
-            ((4, 0), Concession::JoinNames),
-            ((6, 0), Concession::BreakNames),
-        ]);
-    }
-    for (index, column) in table.columns.iter().enumerate() {
-        let (may_go, names) = match column.narrow {
-            Narrow::Keep | Narrow::Continue => (false, 0),
-            Narrow::Leave(_) => (true, 0),
-            Narrow::Once | Narrow::Case => (true, names(table, index).len()),
+    /// Columns without a place: those with one value, and the others.
+    fn hidden(&self) -> (Vec<usize>, Vec<usize>) {
+        let is_said = |column: &usize| {
+            self.table.is_uniform(*column)
+                && self.table.cells(*column).next() != Some(&Cell::Missing)
         };
-        if may_go && values(table, index).all(|value| value == Cell::Missing) {
-            all.push(((1, index), Concession::Leave(index)));
-            continue;
-        }
-        if names == 1 {
-            all.push(((2, usize::MAX - index), Concession::SayOnce(index)));
-        }
-        // Of one rank intervals go first.
-        if let Some(rank) = column.shorten {
-            all.push(((3, 2 * usize::from(rank)), Concession::Shorten(index)));
-        }
-        if let Narrow::Leave(rank) = column.narrow {
-            all.push(((3, 2 * usize::from(rank) + 1), Concession::Leave(index)));
-        }
-        // A provenance is a word that says more than a number, as are those that name a case.
-        if names > 1 && !case.contains(&index) && column.source != Source::Provenance {
-            let width = widest(&words_of(table, index));
-            all.push(((5, usize::MAX - width), Concession::Number(index)));
-        }
+        self.left_out.iter().partition(|column| is_said(column))
     }
-    all.sort_by_key(|(order, _)| *order);
-    all.into_iter().map(|(_, concession)| concession).collect()
 }
 
-/// The columns that together name a row's case.
-fn parts_of_names(table: &Table) -> Vec<usize> {
-    let columns = table.columns.iter().enumerate();
-    let parts = columns.filter(|(_, column)| column.narrow == Narrow::Case);
-    parts.map(|(index, _)| index).collect()
+/// Columns that may be left out, the first one first: those whose rows agree from the right, others by their rank.
+fn dispensable(table: &Table) -> impl Iterator<Item = usize> {
+    let order = |place: usize| {
+        let uniform = table.is_uniform(place);
+        match table.columns[place].priority {
+            Priority::Always => None,
+            Priority::Rank(_) | Priority::Name if uniform => Some((0, Reverse(place))),
+            Priority::Rank(rank) => Some((1 + u32::from(rank), Reverse(place))),
+            Priority::Name => None,
+        }
+    };
+    let places = 0..table.columns.len();
+    let places = places.filter_map(|place| Some((order(place)?, place)));
+    places.sorted().map(|(_, place)| place)
 }
 
-/// What stays together in a heading: `+ agent`, `≤ 2 s`, `(95 % interval)`.
+/// Breaks a heading into pieces that stay together: `+ agent`, `≤ 2 s`, `(95 % interval)`.
 fn pieces(heading: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     split(heading, |piece, _| {
         let open = piece.starts_with('(') && !piece.ends_with(')');
         !open && piece.contains(char::is_alphabetic)
     })
-}
-
-fn values(table: &Table, column: usize) -> impl Iterator<Item = Cell> {
-    table.rows.iter().map(move |row| table.cell(row, column))
-}
-
-fn words_of(table: &Table, column: usize) -> Vec<String> {
-    values(table, column).map(|value| words(&value)).collect()
-}
-
-/// The different words of a column, in order.
-fn names(table: &Table, column: usize) -> Vec<String> {
-    words_of(table, column).into_iter().unique().collect()
-}
-
-fn numbered(place: usize) -> String {
-    format!("[{}]", place + 1)
-}
-
-/// The heading of a column whose intervals went.
-fn short(column: &Column) -> &str {
-    column
-        .name
-        .rsplit_once(" (")
-        .map_or(&*column.name, |(name, _)| name)
 }
 
 fn widest(lines: &[String]) -> usize {
@@ -346,39 +245,33 @@ fn widest(lines: &[String]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::{DeviceName, Provenance};
-    use keymark_stats::{Estimate, Method, Ratio, Seconds};
+    use keymark_bench::case::Provenance;
+    use keymark_stats::{Estimate, Ratio, Seconds};
     use keymark_testkit::assert_says;
 
     use super::*;
     use crate::document::TableOf;
     use crate::render::text;
 
-    fn estimate(value: f64) -> Cell {
-        Cell::RatioEstimate(Estimate {
-            value: Ratio(value),
-            low: Some(Ratio(value * 0.99)),
-            high: Some(Ratio(value * 1.01)),
-            confidence: 0.95,
-            method: Method::BootstrapT,
-        })
-    }
-
     fn table() -> Table {
         let rows = [
             ("software", "rsa2048", 200_u64),
             ("a card of quite some name 0a1b2c3d", "rsa4096", 100),
         ];
-        let subject =
-            |(device, ..): &(&str, _, _)| (DeviceName::new(*device), Provenance::Measured);
-        TableOf::new(rows, subject)
-            .case("algorithm", |(_, algorithm, _)| *algorithm)
-            .device()
+        let ratio = Estimate {
+            low: Some(Ratio(1.98)),
+            high: Some(Ratio(2.02)),
+            ..Estimate::bare(Ratio(2.0))
+        };
+        TableOf::new(rows)
+            .name("algorithm", |(_, algorithm, _)| *algorithm)
+            .name("device", |(device, ..)| *device)
             .value("mean", |_| Seconds(0.012))
             .optional(0, "n", |(.., n)| *n)
-            .value("ratio (95 % interval)", |_| estimate(2.0))
-            .shorten(1)
-            .provenance()
+            .optional(1, "ratio (95 % interval)", move |(.., n)| {
+                (*n > 100).then_some(ratio)
+            })
+            .provenance(|_| Provenance::Measured)
             .table()
     }
 
@@ -392,98 +285,47 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_room_nothing_changes() {
+    fn headings_break_first_and_stand_on_their_columns() {
         let wide = text::table(&table(), Width::Unlimited);
         assert_eq!(lines(200).join("\n") + "\n", wide);
-        assert!(wide.contains("ratio (95 % interval)") && wide.contains("2.00 (1.98–2.02)"));
-    }
-
-    #[test]
-    fn headings_are_broken_first_and_stand_on_their_columns() {
-        let widest = text::table(&table(), Width::Unlimited);
-        let widest = widest.lines().map(|line| line.width()).max().unwrap();
+        let widest = wide.lines().map(|line| line.width()).max().unwrap();
         let lines = lines(widest as u16 - 1);
-        assert!(lines[0].contains("ratio"), "{lines:#?}");
-        assert!(
-            lines[1].starts_with("algorithm") && lines[1].contains("(95 % interval)"),
-            "{lines:#?}"
-        );
-        assert!(lines[3].contains("2.00 (1.98–2.02)"), "{lines:#?}");
+        assert!(lines[1].starts_with("algorithm") && lines[1].contains("(95 % interval)"));
+        assert!(lines[2].contains("2.00 (1.98–2.02)"), "{lines:#?}");
     }
 
     #[test]
-    fn what_all_rows_share_is_said_once() {
-        let lines = lines(85);
-        assert_eq!(lines[0], "in every row: provenance measured");
-        assert!(
-            lines.iter().any(|line| line.contains("200")),
-            "nothing is left out yet: {lines:#?}"
-        );
-    }
-
-    #[test]
-    fn columns_and_intervals_go_by_rank_and_it_is_said() {
+    fn columns_go_by_priority_and_a_line_says_so() {
+        let shared = lines(85);
+        assert_eq!(shared[0], "in every row: provenance measured");
+        assert!(shared.join("\n").contains("200"), "{shared:#?}");
         let without_n = lines(75).join("\n");
-        assert!(without_n.ends_with("hidden columns (terminal too narrow): n (--wide shows all)"));
-        assert_says(&without_n, ["2.00 (1.98–2.02)"]);
-        let without_interval = lines(63).join("\n");
-        assert_says(&without_interval, ["interval of ratio", "2.00"]);
-    }
-
-    #[test]
-    fn a_cases_names_come_together_and_are_broken_but_no_numbers() {
-        let joined = lines(58).join("\n");
-        assert_says(
-            &joined,
-            [
-                "case",
-                "rsa4096 a card of quite some name 0a1b2c3d  12.0 ms",
-            ],
-        );
-        let broken = lines(50);
         assert!(
-            broken
-                .iter()
-                .any(|line| line.starts_with("rsa2048 software")),
-            "{broken:#?}"
+            without_n.ends_with("1 column hidden (terminal too narrow): n"),
+            "{without_n}"
         );
-        let broken = broken.join("\n");
-        assert_says(&broken, ["rsa4096 a card of quite", "12.0 ms", "2.00"]);
-        assert!(!joined.contains('[') && !broken.contains('['), "{broken}");
+        assert_says(&without_n, ["2.00 (1.98–2.02)"]);
+        let without_ratio = lines(63).join("\n");
+        assert_says(&without_ratio, ["ratio (95 % interval)", "200"]);
+        assert!(
+            !without_ratio.contains("1.98"),
+            "what fits again comes back"
+        );
     }
 
     #[test]
-    fn long_names_of_others_become_numbers_and_what_fits_again_comes_back() {
-        let mut table = table();
-        for column in &mut table.columns[..2] {
-            column.narrow = Narrow::Once;
-        }
-        let lines = text::table(&table, Width::Columns(52));
+    fn names_are_broken_last_and_figures_never() {
+        let broken = lines(44).join("\n");
         assert_says(
-            &lines,
+            &broken,
             [
-                "device: [1] software, [2] a card of quite some name",
-                "200",
-                "2.00 (1.98–2.02)",
+                "rsa4096    a card of quite some",
+                "name 0a1b2c3d",
+                "12.0 ms",
             ],
         );
-    }
-
-    #[test]
-    fn a_column_without_values_goes_before_one_that_has_them() {
-        let mut table = table();
-        table.columns.insert(3, Column::value("empty").leave(9));
-        for row in &mut table.rows {
-            row.cells.insert(2, Cell::Missing);
-        }
-        let text = text::table(&table, Width::Columns(95));
-        assert_says(&text, ["hidden columns (terminal too narrow): empty"]);
-    }
-
-    #[test]
-    fn where_nothing_helps_figures_stay_whole() {
         let text = text::table(&table(), Width::Columns(10));
-        assert_says(&text, ["12.0 ms", "2.00"]);
+        assert_says(&text, ["12.0 ms"]);
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::fmt;
 
 use askama::Template;
 use askama::filters::Escaper;
-use comfy_table::presets;
+use itertools::Itertools;
 
-use super::{Format, grid, words};
+use super::{Format, filled, widths, words};
 use crate::visible::visible;
-use crate::{Align, Block, Conditions, Document, Table, TableOf};
+use crate::{Block, Cell, Conditions, Document, Table, TableOf};
 
 pub(crate) static FORMAT: Format = Format {
     word: "markdown",
@@ -42,9 +42,9 @@ impl Escaper for Markdown {
     }
 }
 
-/// What tells several runs apart.
+/// Differences between runs.
 fn differences(conditions: &Conditions) -> String {
-    let facts = TableOf::plain(conditions.differences());
+    let facts = TableOf::new(conditions.differences());
     let mut table = facts.name("what", |fact| fact.name.as_str());
     for (place, run) in conditions.runs.iter().enumerate() {
         table = table.name(run, |fact| fact.values.get(place)?.clone());
@@ -53,17 +53,23 @@ fn differences(conditions: &Conditions) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let header: Vec<String> = table.columns.iter().map(|c| escaped(&c.name)).collect();
-    let align: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
-    let rows = table.rows.iter().map(|row| {
-        let cells = table.cells(row).into_iter();
-        cells.map(|cell| escaped(&words(&cell))).collect()
+    let headings = table.columns.iter().map(|column| escaped(&column.name));
+    let cells = |row: &Vec<Cell>| row.iter().map(|cell| escaped(&words(cell))).collect();
+    let rows =
+        std::iter::once(headings.collect::<Vec<String>>()).chain(table.rows.iter().map(cells));
+    let rows: Vec<Vec<String>> = rows.collect();
+    let widths = widths(&rows);
+    let mut lines = rows.iter().map(|row| {
+        let cells = row.iter().zip(&widths).zip(&table.columns);
+        let cells = cells.map(|((cell, width), column)| filled(cell, *width, column.align));
+        format!("| {} |\n", cells.format(" | "))
     });
-    let rows = rows.collect();
-    grid(presets::ASCII_MARKDOWN, (1, 1), &header, &align, rows)
+    let rule = widths.iter().map(|width| "-".repeat(width + 2)).format("|");
+    let heading = lines.next().unwrap_or_default();
+    format!("{heading}|{rule}|\n{}", lines.format(""))
 }
 
-/// What would end a cell, or be taken for HTML: names of devices and reasons of failures are anybody's.
+/// Escapes what would end a cell or pass for HTML: names of devices and reasons of failures come from outside.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // A line that ends becomes a space, which is what Markdown makes of it elsewhere.

@@ -1,4 +1,4 @@
-//! How a document looks: text on a terminal, Markdown, JSON; and what is written in each of the forms there are.
+//! Forms of a document: terminal text, Markdown, HTML, JSON; and forms of runs.
 
 pub mod html;
 mod layout;
@@ -7,49 +7,40 @@ pub mod text;
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
 use keymark_bench::{Layers, Record};
+use unicode_width::UnicodeWidthStr;
 
 use crate::analysis::{Analysis, Row};
 use crate::report::{series, series_rows};
-use crate::units::{self, Bare};
+use crate::units::Bare;
 use crate::visible::{self, visible};
-use crate::{Align, Answer, Brief, Cell, Document, Figured, Mark};
+use crate::{Align, Cell, Document, Form, Number};
 
 /// Room for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// As much as it takes.
     Unlimited,
-    /// So many columns of a terminal.
+    /// Columns of a terminal.
     Columns(u16),
 }
 
-/// Draws cells that are already words.
-fn grid(
-    style: TableStyle,
-    padding: (u16, u16),
-    header: &[String],
-    align: &[Align],
-    rows: Vec<Vec<String>>,
-) -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(style);
-    table
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header)
-        .add_rows(rows);
-    for (column, align) in table.column_iter_mut().zip(align) {
-        column.set_padding(padding);
-        column.set_cell_alignment(match align {
-            Align::Left => CellAlignment::Left,
-            Align::Right => CellAlignment::Right,
-        });
+/// Returns the width of each column of lines.
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let widest = |column: usize| {
+        let lines = rows.iter().flat_map(|row| row[column].lines());
+        lines.map(UnicodeWidthStr::width).max().unwrap_or(0)
+    };
+    (0..columns).map(widest).collect()
+}
+
+/// Fills a line up to a width.
+fn filled(line: &str, width: usize, align: Align) -> String {
+    let space = " ".repeat(width.saturating_sub(line.width()));
+    match align {
+        Align::Left => format!("{line}{space}"),
+        Align::Right => format!("{space}{line}"),
     }
-    let text = table.to_string();
-    text.lines()
-        .map(str::trim_end)
-        .fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// A form in which runs are written.
@@ -57,9 +48,9 @@ fn grid(
 pub struct Format {
     /// The word for it on the command line.
     pub word: &'static str,
-    /// What it is, for the help.
+    /// Description for the help.
     pub about: &'static str,
-    /// How names of such files end.
+    /// Endings of such files.
     pub endings: &'static [&'static str],
     /// Writes all of it.
     pub write: fn(&Exported<'_>, &mut dyn Write) -> Result<(), FormatError>,
@@ -80,12 +71,12 @@ pub enum FormatError {
     /// A template, which writes to memory only.
     #[error(transparent)]
     Template(#[from] askama::Error),
-    /// It is more than the form has a place for.
+    /// Several runs in a form for one.
     #[error("CSV has the rows of one run; name one, or choose another format")]
     SeveralRuns,
 }
 
-/// What is written: runs, each by itself, or those of a series as one.
+/// Runs to be written, each by itself or as one series.
 #[allow(
     missing_debug_implementations,
     reason = "what makes the report has no form"
@@ -93,9 +84,8 @@ pub enum FormatError {
 pub enum Exported<'a> {
     /// Runs, and all that is said of them.
     Runs {
-        /// At least one.
         runs: &'a [Record],
-        /// How stacks lie on one another.
+        /// Order of stacks.
         families: &'a [Layers],
         /// The report.
         document: &'a dyn Fn() -> Document,
@@ -125,7 +115,7 @@ impl Exported<'_> {
         }
     }
 
-    /// Of runs, the rows of the first.
+    /// Rows of the first run.
     pub(crate) fn rows(&self) -> Vec<Row> {
         match self {
             Self::Runs { runs, families, .. } => {
@@ -136,7 +126,7 @@ impl Exported<'_> {
         }
     }
 
-    /// What there is to say.
+    /// Report.
     pub(crate) fn document(&self) -> Document {
         match self {
             Self::Runs { document, .. } => document(),
@@ -147,62 +137,34 @@ impl Exported<'_> {
 
 const DASH: &str = "-";
 
+/// Returns a value as people read it.
 pub(crate) fn words(cell: &Cell) -> String {
     match cell {
         Cell::Missing => DASH.to_owned(),
-        Cell::Failed => "failed".to_owned(),
-        Cell::Text(text) | Cell::Record { name: text, .. } => visible(text).into_owned(),
-        Cell::Device(device) => visible(device.as_str()).into_owned(),
-        Cell::Provenance(provenance) => provenance.to_string(),
-        Cell::Count(number) => number.to_string(),
-        Cell::Answer(Answer::Yes) => "yes".to_owned(),
-        Cell::Answer(Answer::No) => "no".to_owned(),
-        Cell::Answer(Answer::Unknown) => "?".to_owned(),
-        Cell::Duration(time) => units::duration(*time),
-        Cell::DurationEstimate(estimate) => units::estimated_duration(estimate),
-        Cell::AtMost(time) => format!("< {}", units::duration(*time)),
-        Cell::Ratio(ratio) => units::ratio(*ratio),
-        Cell::RatioEstimate(estimate) => units::estimated_ratio(estimate),
-        Cell::Gain(gain) => units::gain(*gain),
-        Cell::GainEstimate(estimate) => units::estimated_gain(estimate),
-        Cell::Rate(rate) => units::rate(*rate),
-        Cell::RateEstimate(estimate) => units::estimated_rate(estimate),
-        Cell::Brief(brief) => self::brief(brief),
-        Cell::Share(share) => units::percent(share.0),
-        Cell::ShareEstimate(estimate) => units::estimated_percent(estimate),
+        Cell::Text(text) | Cell::Link { text, .. } => visible(text).into_owned(),
+        Cell::Number(number) => self::number(number),
     }
 }
 
-/// `5.8 ms`, `17 ms ±28 %` if that is worse than ±10 %, `~17 ms` without an interval, `≥ 8.2 s` if nothing bounds it from above, `[1.3 s]` if it was not measured.
-fn brief(brief: &Brief) -> String {
-    let bare = match brief.provenance.is_of_a_run() {
-        true => Bare::Uncertain,
-        false => Bare::Stated,
+/// `7.91 ms (7.85–7.98)`, `< 3 ms`; in brief `5.8 ms`, `17 ms ±28 %`, and `[1.3 s]` if others were measured and this was
+/// not.
+fn number(number: &Number) -> String {
+    let stated = number.provenance.is_some_and(|kind| !kind.is_of_a_run());
+    let bare = if stated {
+        Bare::Stated
+    } else {
+        Bare::Uncertain
     };
-    let words = match &brief.figure {
-        Figured::Time(time) => units::brief(time, bare, units::rounded_duration),
-        Figured::Rate(rate) => units::brief(rate, bare, units::rounded_rate),
+    let brief = || number.unit.brief(&number.estimate, bare);
+    let words = match number.form {
+        Form::Full => number.unit.full(&number.estimate),
+        Form::AtMost => format!("< {}", number.unit.full(&number.estimate)),
+        Form::Brief => brief(),
+        Form::Bracketed => format!("[{}]", brief()),
     };
-    let words = match brief.mark {
-        Mark::None => words,
-        Mark::Brackets => format!("[{words}]"),
-    };
-    match brief.warning {
+    match number.warning {
         None => words,
         Some(warning) => format!("{words} {warning}"),
-    }
-}
-
-/// The value alone where there is little room.
-#[allow(clippy::wildcard_enum_match_arm, reason = "said as they are")]
-fn without_interval(cell: &Cell) -> String {
-    match cell {
-        Cell::DurationEstimate(estimate) => units::duration(estimate.value),
-        Cell::RatioEstimate(estimate) => units::ratio(estimate.value),
-        Cell::GainEstimate(estimate) => units::gain(estimate.value),
-        Cell::RateEstimate(estimate) => units::rate(estimate.value),
-        Cell::ShareEstimate(estimate) => units::tenths_of_percent(estimate.value),
-        other => words(other),
     }
 }
 

@@ -1,32 +1,33 @@
 //! The document on a terminal. Headings are styled; whoever prints the text strips that where it is not wanted.
 
 use anstyle::Style;
-use comfy_table::presets;
 use itertools::Itertools;
 use unicode_width::UnicodeWidthStr;
 
-use super::layout::Layout;
-use super::{Width, grid};
+use super::layout::{GAP, Layout};
+use super::{Width, filled, widths};
+use crate::verdict::Verdict;
 use crate::visible::{visible, words, wrapped};
-use crate::{Block, Cell, Document, Narrow, Section, Table, TableRow};
+use crate::{Block, Document, Section, Table};
 
-/// How headings look.
+/// Style of headings.
 pub const HEADING: Style = Style::new().bold();
-/// Before further lines of a message.
+/// Indent of further lines of a message.
 const HANGING: &str = "  ";
-/// Between two columns.
-pub(super) const GAP: usize = 2;
 
 /// Title, answers, conditions and sections. The warnings are left to the caller, who has a place for them.
 pub fn render(document: &Document, width: Width) -> String {
     illustrated(document, None, width)
 }
 
-/// The same with a picture between the answers and the first table.
+/// Writes the document with a picture between the answers and the first table.
 pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
         text.push_str(&heading(title, width));
+    }
+    if let Some(verdict) = &document.verdict {
+        text.push_str(&self::verdict(verdict, width));
     }
     for answer in &document.answers {
         text.push_str(&item(&answer.text, width));
@@ -50,6 +51,23 @@ pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> 
     text
 }
 
+/// The verdict: its first sentence in bold, a line for each use of a key, reasons and certainty.
+fn verdict(verdict: &Verdict, width: Width) -> String {
+    let mut text = heading(&verdict.headline(), width);
+    let lines = verdict.lines();
+    let name = lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
+    let keys = lines.iter().map(|line| line.keys.width()).max().unwrap_or(0);
+    for line in lines {
+        let figures = format!("{:keys$}  {}", line.keys, line.figures);
+        text.push_str(&entry(2, &line.name, name + 1, &figures, width));
+    }
+    for reason in verdict.because() {
+        text.push_str(&item(&reason, width));
+    }
+    text.push_str(&item(&format!("Certainty: {}", verdict.certainty()), width));
+    text
+}
+
 fn section(section: &Section, width: Width) -> String {
     let mut text = String::new();
     if let Some(title) = &section.heading {
@@ -65,64 +83,34 @@ fn section(section: &Section, width: Width) -> String {
                 text.push_str(&self::table(table, width));
             }
             Block::Remark(remark) => text.push_str(&paragraph(&remark.text, width, "")),
-            Block::Figure(_) => {}
+            Block::Picture(_) => {}
         }
         after_table = matches!(block, Block::Table(_));
     }
     text
 }
 
-/// One table; columns for which there is no room stand below, behind the names of the rows again.
+/// A table: what all rows share, the rows, how many columns are left out.
 pub fn table(table: &Table, width: Width) -> String {
-    let parts = parts(table, width);
-    parts.iter().map(|part| whole(part, width)).join("\n")
-}
-
-/// The table in parts that are no wider than that with all names in place, if its columns may stand below one another. A part has the rows
-/// that have a figure in it.
-fn parts(table: &Table, width: Width) -> Vec<Table> {
-    let Width::Columns(limit) = width else {
-        return vec![table.clone()];
-    };
-    let (figures, names): (Vec<usize>, Vec<usize>) = (0..table.columns.len())
-        .partition(|&column| table.columns[column].narrow == Narrow::Continue);
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    for figure in figures {
-        let fits = |part: &&mut Vec<usize>| {
-            let part = table.only(&[part.as_slice(), &[figure]].concat());
-            let layout = Layout::fit(&part, width);
-            layout.width() <= usize::from(limit) && layout.is_legible()
-        };
-        match parts.last_mut().filter(fits) {
-            Some(part) => part.push(figure),
-            None => parts.push([names.as_slice(), &[figure]].concat()),
-        }
-    }
-    if parts.len() < 2 {
-        return vec![table.clone()];
-    }
-    let part = |columns: &Vec<usize>| {
-        let mut part = table.only(columns);
-        let names = names.len();
-        let has_figure =
-            |row: &TableRow| row.cells[names..].iter().any(|cell| *cell != Cell::Missing);
-        part.rows.retain(has_figure);
-        part
-    };
-    parts.iter().map(part).collect()
-}
-
-/// What all rows share, the rows, what the numbers stand for, what is left out.
-fn whole(table: &Table, width: Width) -> String {
     let layout = Layout::fit(table, width);
     let mut text = String::new();
     if let Some(line) = layout.above() {
         text.push_str(&paragraph(&line, width, ""));
     }
-    let (header, align, rows) = layout.drawn();
-    let padding = (0, GAP as u16);
-    text.push_str(&grid(presets::NOTHING, padding, &header, &align, rows));
-    for line in layout.below() {
+    let (align, rows) = layout.drawn();
+    let widths = widths(&rows);
+    for row in rows {
+        let height = row.iter().map(|cell| cell.lines().count()).max();
+        for number in 0..height.unwrap_or(0).max(1) {
+            let cells = row.iter().zip(&widths).zip(&align);
+            let cells = cells.map(|((cell, width), align)| {
+                filled(cell.lines().nth(number).unwrap_or_default(), *width, *align)
+            });
+            text.push_str(cells.format(&" ".repeat(GAP)).to_string().trim_end());
+            text.push('\n');
+        }
+    }
+    if let Some(line) = layout.below() {
         text.push_str(&paragraph(&line, width, ""));
     }
     text

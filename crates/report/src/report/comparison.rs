@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use keymark_bench::{Case, DeviceName, Provenance};
+use keymark_bench::{Case, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
 use crate::answers::of_comparison;
@@ -11,7 +11,7 @@ use crate::grouped;
 use crate::units;
 use crate::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 
-/// What a case is compared with that is the same on both sides.
+/// Name of the second case if it is the same as the first.
 const ITSELF: &str = "itself";
 
 impl Comparison {
@@ -33,14 +33,11 @@ impl Comparison {
             })
             .optional(2, "first", |pair| pair.old_mean)
             .optional(3, "second", |pair| pair.new_mean)
-            .value("ratio to the first (interval)", |pair| {
-                Cell::RatioEstimate(pair.ratio)
-            })
-            .shorten(1)
+            .value("ratio to the first (interval)", |pair| pair.ratio)
             .value("verdict", |pair| verdict(comparison, pair))
-            .provenance()
+            .provenance(|pair| pair.old.provenance)
             .maybe(
-                kinds_differ.then(|| Column::provenance_of("against provenance")),
+                kinds_differ.then(|| Column::kind("against provenance")),
                 |pair| pair.new.provenance,
             )
             .table();
@@ -61,7 +58,7 @@ impl Comparison {
     }
 }
 
-/// With what was taken for noise, where that decides.
+/// Verdict, with the noise if that decides.
 fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
     if pair.verdict != Verdict::WithinNoise {
         return Cell::text(pair.verdict);
@@ -70,7 +67,7 @@ fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
     Cell::Text(format!("{} ({noise})", pair.verdict))
 }
 
-/// What is not the same on all sides, a line each.
+/// Differences between the sides, a line each.
 fn environment(comparison: &Comparison) -> Vec<Section> {
     let remark = |text: String| Block::remark(RemarkKind::Environment, text);
     let lines = comparison.differences.iter().map(ToString::to_string);
@@ -94,17 +91,17 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
     if means.is_empty() {
         return None;
     }
-    let table = TableOf::new(means, |mean| (DeviceName::new(""), mean.provenance[0]))
+    let table = TableOf::new(means)
         .name("run", |mean| {
             let side = comparison.sides.get(mean.side);
             side.map_or("", |side| &side.name).to_owned()
         })
         .value("cases", |mean| mean.cases)
         .value("geometric mean of ratios (95 % interval)", |mean| {
-            Cell::RatioEstimate(mean.ratio)
+            mean.ratio
         })
-        .provenance()
-        .column(Column::provenance_of("against provenance"), |mean| {
+        .provenance(|mean| mean.provenance[0])
+        .column(Column::kind("against provenance"), |mean| {
             mean.provenance[1]
         })
         .table();
@@ -116,8 +113,9 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
 
 /// Sides whose cases are compared with another side's, for want of a baseline of their own.
 fn borrowed(comparison: &Comparison) -> Vec<Remark> {
-    let pairs = comparison.pairs.iter();
-    let others: BTreeSet<(usize, usize)> = pairs
+    let others: BTreeSet<(usize, usize)> = comparison
+        .pairs
+        .iter()
         .filter_map(|pair| Some((pair.side, pair.borrowed?)))
         .collect();
     let name = |side: usize| comparison.sides.get(side).map_or("", |side| &*side.name);
@@ -153,10 +151,13 @@ fn missing(comparison: &Comparison) -> Vec<Remark> {
     named.collect()
 }
 
-/// What verdicts rest on, once for all rows of a side.
+/// Grounds of the verdicts, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
-    let pairs = comparison.pairs.iter();
-    let grounds: BTreeSet<_> = pairs.map(|pair| (pair.grounds, pair.side)).collect();
+    let grounds: BTreeSet<_> = comparison
+        .pairs
+        .iter()
+        .map(|pair| (pair.grounds, pair.side))
+        .collect();
     let said = grounds.into_iter().filter_map(|(grounds, side)| {
         let kind = if grounds == Grounds::FewRuns {
             RemarkKind::SingleRuns
@@ -203,11 +204,13 @@ fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<Stri
     }
 }
 
-/// What "same" means here, if anything has an interval.
+/// Meaning of "same", if anything has an interval.
 fn equivalence(comparison: &Comparison) -> Option<Remark> {
     let judged = || {
-        let pairs = comparison.pairs.iter();
-        pairs.filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
+        comparison
+            .pairs
+            .iter()
+            .filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
     };
     judged().next()?;
     let within = percent(comparison.criteria.equivalence);
@@ -226,7 +229,7 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
     Some(Remark::new(RemarkKind::Units, text))
 }
 
-/// That figures of different kinds stand side by side.
+/// Remark on figures of different kinds.
 fn of_kinds(pairs: &[Pair]) -> Option<Remark> {
     let cases = pairs.iter().flat_map(|pair| [&pair.old, &pair.new]);
     let kinds = crate::document::mixed(cases.map(|case| case.provenance))?;
@@ -247,8 +250,10 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
             "runs of the same case differ by {deviation} here (standard deviation of {runs} earlier runs)"
         ),
     };
-    let pairs = comparison.pairs.iter();
-    let evidence = pairs.filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
+    let evidence = comparison
+        .pairs
+        .iter()
+        .filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
     // The least that any of them can tell apart.
     let least = evidence
         .filter_map(|pair| Some(pair.ratio.high?.0 / pair.ratio.value.0))
@@ -285,7 +290,7 @@ fn assumptions(pairs: &[Pair]) -> BTreeSet<Remark> {
     said.collect()
 }
 
-/// What the second case is, by what it does not have in common with the first.
+/// Second case, without what it has in common with the first.
 fn against(old: &Case, new: &Case) -> Cell {
     let besides = [
         (old.algorithm != new.algorithm).then(|| new.algorithm.to_string()),
@@ -295,7 +300,7 @@ fn against(old: &Case, new: &Case) -> Cell {
     let mut words: Vec<String> = besides.into_iter().flatten().collect();
     match (new.device == old.device, words.is_empty()) {
         (true, true) => Cell::text(ITSELF),
-        (false, true) => Cell::Device(new.device.clone()),
+        (false, true) => Cell::text(&new.device),
         (true, false) => Cell::Text(words.join(" ")),
         (false, false) => {
             words.push(new.device.to_string());

@@ -1,8 +1,6 @@
-//! One document of one run or of several: what they answer, under which conditions they were made, what tells
-//! them apart, then each run's own sections.
+//! Report of a run, of several or of a comparison: answers, conditions, differences, then each run's own sections.
 
 mod comparison;
-mod gallery;
 mod published;
 mod run;
 mod series;
@@ -30,7 +28,7 @@ pub struct Part<'a> {
     pub record: &'a Record,
     /// Its own report.
     pub document: Document,
-    /// How it is made again, where that is known.
+    /// Command that repeats it, if that is known.
     pub rerun: Option<Rerun>,
 }
 
@@ -83,9 +81,12 @@ impl Document {
                 },
                 ..section
             }));
-        let warnings = other.warnings.into_iter();
-        self.warnings
-            .extend(warnings.map(|warning| Remark::new(warning.kind, named(warning.text))));
+        self.warnings.extend(
+            other
+                .warnings
+                .into_iter()
+                .map(|warning| Remark::new(warning.kind, named(warning.text))),
+        );
     }
 }
 
@@ -93,8 +94,10 @@ impl Document {
 fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
     let mut sections = comparison.document(&[]).sections;
     let has_table = |section: &&mut Section| {
-        let mut blocks = section.blocks.iter();
-        blocks.any(|block| matches!(block, Block::Table(_)))
+        section
+            .blocks
+            .iter()
+            .any(|block| matches!(block, Block::Table(_)))
     };
     if let Some(section) = sections.iter_mut().find(has_table) {
         let (first, others) = names
@@ -109,8 +112,7 @@ fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
 /// More devices than these are counted.
 const NAMED: usize = 3;
 
-/// What runs are of, in words for their report's head: `GnuPG keys on AMD EPYC, 2 cores`. Of one run, or of several that
-/// are of the same.
+/// Title of a report: `GnuPG keys on AMD EPYC, 2 cores`. For one run, or for several of the same.
 fn title(records: &[&Record]) -> String {
     let mut subjects: Vec<String> = records.iter().map(|record| subject(record)).collect();
     subjects.dedup();

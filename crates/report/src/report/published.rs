@@ -1,25 +1,21 @@
-use keymark_bench::case::{DeviceName, Provenance};
 use keymark_records::exchange::Shipped;
 use keymark_records::exchange::published::Cells;
 
-use crate::document::{Block, Column, Narrow, RemarkKind, Section, TableOf};
+use crate::document::{Block, Column, RemarkKind, Section, TableOf};
 
 /// Returns published loads or ratios as a section with their source; none for published times of operations, which reports show
 /// next to a run's own.
 pub fn published_section(shipped: Shipped) -> Option<Section> {
     let Cells { columns, rows } = shipped.cells()?;
-    let subject = |_: &Vec<String>| (DeviceName::new(shipped.name), Provenance::Published);
-    let mut table = TableOf::new(rows, subject);
+    let mut table = TableOf::new(rows);
     for (place, name) in columns.iter().enumerate() {
         let heading = name.replace('_', " ");
-        let narrow = match place {
-            0..=3 => Narrow::Keep,
+        let column = match place {
+            0..=3 => Column::label(heading),
             // From the right, where there is no room.
-            _ => Narrow::Leave(u8::try_from(columns.len() - place).unwrap_or(0)),
+            _ => Column::name(heading).leave(u8::try_from(columns.len() - place).unwrap_or(0)),
         };
-        table = table.column(Column::name(heading).narrow(narrow), |row| {
-            row[place].clone()
-        });
+        table = table.column(column, |row| row[place].clone());
     }
     let source = format!("published: {}", shipped.source);
     Some(Section::headed(

@@ -2,21 +2,27 @@
 
 use itertools::Itertools;
 use keymark_bench::{LoadLimit, Operation, Provenance, Record};
+use keymark_stats::Seconds;
 
-use super::gallery::Gallery;
-use crate::analysis::figures::PARTS;
 use crate::analysis::tables;
 use crate::analysis::{
-    Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, and, figures, key_use, servers,
+    Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, and, key_use, servers,
 };
 use crate::answers::answers;
+use crate::verdict::Verdict;
+use crate::charts::{Chart, Mark};
 use crate::compare::conditions;
 use crate::document::mixed;
-use crate::pictures::Kind;
+use crate::pictures::{self, AnalyzedRun, DotRow, PARTS, PictureKind};
 use crate::pivot::Axis;
 use crate::{Block, Depth, Document, RemarkKind, Section};
 
-/// Which table of strengths is used.
+/// Pictures of a report.
+const PICTURES: usize = 6;
+/// Means of the picture on the first screen.
+const FEW: usize = 12;
+
+/// Note on the table of strengths.
 const SECURITY: &str = "security: the weaker of certificate and key exchange, by NIST SP 800-57 part 1 rev. 5, \
                         table 2 (P-256 and RSA-3072 128-bit, P-384 192-bit; tables after CNSA have P-384 at 128)";
 
@@ -26,7 +32,7 @@ impl Analysis {
         self.document_beside(record, published, &[], None)
     }
 
-    /// The same with what articles say of its operations, and with a first table whose columns somebody has chosen.
+    /// Returns the report with articles' figures of the same operations, and with chosen columns of the first table.
     pub fn document_beside(
         &self,
         record: &Record,
@@ -35,49 +41,50 @@ impl Analysis {
         by: Option<&[Axis]>,
     ) -> Document {
         let answers = answers(self, record);
-        let mut gallery = Gallery::of(self, record, &answers);
+        let run = AnalyzedRun {
+            record,
+            analysis: self,
+        };
         let mut sections = self.overview(by, articles);
-        let answer = gallery.first();
-        sections.push(self.main(record));
+        sections.push(self.main(run));
         if let Some(first) = sections.first_mut() {
-            first.blocks.extend(answer);
+            first
+                .blocks
+                .extend(self.picture(record).map(Block::Picture));
         }
         sections.extend(self.services());
         sections.extend(self.servers());
         sections.extend(self.under_load(record));
         sections.extend(pictured(
             "response times under load",
-            gallery.all(Kind::ResponseTimes),
+            pictures::charts(&[run], PictureKind::Load),
         ));
         sections.extend(key_use::sections(record));
         sections.extend(servers::failed(record));
-        let families = self.breakdowns.iter();
-        sections.extend(families.filter_map(|family| Self::breakdown(family, &mut gallery)));
+        sections.extend(self.breakdowns.iter().filter_map(Self::breakdown));
         for (heading, title, wanted) in PARTS {
             let table = tables::parts(&self.rows, wanted);
             if !table.rows.is_empty() {
                 let blocks = std::iter::once(Block::Table(table));
-                let blocks = blocks.chain(gallery.showing(title)).collect();
+                let picture = pictures::of_parts(&self.rows, title, wanted);
+                let blocks = blocks.chain(picture.map(Block::Picture)).collect();
                 sections.push(Section::headed(heading, blocks));
             }
         }
         sections.extend(self.twins(published));
         if !self.scaling.is_empty() {
-            sections.push(self.parallel(gallery.all(Kind::Throughput)));
+            sections.push(self.parallel(run));
         }
-        sections.extend(pictured("what strength costs", gallery.all(Kind::Security)));
-        let uneven = [gallery.all(Kind::Samples), gallery.all(Kind::Histograms)].concat();
+        let uneven = pictures::drifted(run)
+            .into_iter()
+            .chain(pictures::stepped(run));
         sections.extend(pictured("how even the durations are", uneven));
-        let mut every = sections
-            .iter_mut()
-            .filter(|section| section.depth == Depth::Every);
-        if let Some(every) = every.next() {
-            every.blocks.extend(gallery.all(Kind::Means));
-        }
+        let sections = with_few_pictures(sections);
         let warnings = self.warnings(record);
         let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
             title: Some(format!("run {}", record.id)),
+            verdict: Verdict::of(self, record),
             answers,
             head,
             head_in_brief,
@@ -86,7 +93,32 @@ impl Analysis {
         }
     }
 
-    fn main(&self, record: &Record) -> Section {
+    /// Returns the picture of the answer, of many means those of the first table's main column.
+    pub fn picture(&self, record: &Record) -> Option<Chart> {
+        let run = AnalyzedRun {
+            record,
+            analysis: self,
+        };
+        let kind = pictures::default_kind(&answers(self, record), &[run])?;
+        let chart = pictures::charts(&[run], kind).into_iter().next()?;
+        let dots = chart.marks().filter_map(Mark::try_as_dot_ref).count();
+        let column = self
+            .main_column()
+            .filter(|_| kind == PictureKind::Means && dots > FEW);
+        let column = column.and_then(|(heading, rows)| {
+            let title = format!("mean time of an operation: {heading}");
+            let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
+            pictures::means(
+                &title,
+                tolerance,
+                rows.into_iter().filter_map(DotRow::mean).collect(),
+            )
+        });
+        Some(column.unwrap_or(chart))
+    }
+
+    fn main(&self, run: AnalyzedRun<'_>) -> Section {
+        let record = run.record;
         let tolerance = record.plan.settings.tolerance;
         let mut blocks = vec![Block::Table(tables::rows(&self.rows, tolerance))];
         for case in &record.cases {
@@ -99,13 +131,18 @@ impl Analysis {
             let mixed = format!("this table mixes figures of different kinds: {kinds}");
             blocks.push(Block::remark(RemarkKind::MixedProvenance, mixed));
         }
+        blocks.extend(
+            pictures::charts(&[run], PictureKind::Means)
+                .into_iter()
+                .map(Block::Picture),
+        );
         Section {
             depth: Depth::Every,
             ..Section::bare(blocks)
         }
     }
 
-    /// What transactions with servers were made of, if there were any, and what siege would have said of them.
+    /// Sections on the phases of transactions with servers, if there were any, and on siege's figures.
     fn under_load(&self, record: &Record) -> Vec<Section> {
         let phases = tables::phases(&self.rows);
         if phases.rows.is_empty() {
@@ -161,10 +198,10 @@ impl Analysis {
         ]
     }
 
-    fn breakdown(family: &FamilyBreakdown, gallery: &mut Gallery) -> Option<Section> {
+    fn breakdown(family: &FamilyBreakdown) -> Option<Section> {
         family.complete().next()?;
         let mut blocks = vec![Block::Table(tables::breakdown(family))];
-        blocks.extend(gallery.showing(&figures::layers_title(family)));
+        blocks.extend(pictures::of_family(family).map(Block::Picture));
         blocks.extend(family.libraries().into_iter().map(Block::Remark));
         let heading = format!(
             "where the time goes in {} (one at a time; mean of each layer minus the one below)",
@@ -186,9 +223,13 @@ impl Analysis {
         })
     }
 
-    fn parallel(&self, pictures: Vec<Block>) -> Section {
+    fn parallel(&self, run: AnalyzedRun<'_>) -> Section {
         let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
-        blocks.extend(pictures);
+        blocks.extend(
+            pictures::charts(&[run], PictureKind::Throughput)
+                .into_iter()
+                .map(Block::Picture),
+        );
         let (shown, all) = tables::levels(&self.scaling);
         if shown.len() < all {
             let text = format!(
@@ -197,8 +238,10 @@ impl Analysis {
             );
             blocks.push(Block::remark(RemarkKind::Limit, text));
         }
-        let bounds = self.scaling.iter();
-        let servers = bounds.filter_map(|group| group.bounds.as_ref()?.server.as_ref());
+        let servers = self
+            .scaling
+            .iter()
+            .filter_map(|group| group.bounds.as_ref()?.server.as_ref());
         let explained = servers
             .map(|(bottleneck, _)| bottleneck.explanation)
             .unique();
@@ -216,8 +259,26 @@ impl Analysis {
 }
 
 /// A section of pictures alone, if there are any.
-fn pictured(heading: &str, pictures: Vec<Block>) -> Option<Section> {
-    (!pictures.is_empty()).then(|| Section::headed(heading, pictures))
+fn pictured(heading: &str, pictures: impl IntoIterator<Item = Chart>) -> Option<Section> {
+    let blocks: Vec<Block> = pictures.into_iter().map(Block::Picture).collect();
+    (!blocks.is_empty()).then(|| Section::headed(heading, blocks))
+}
+
+/// Removes pictures that are shown already, and those beyond what a reader looks at.
+fn with_few_pictures(mut sections: Vec<Section>) -> Vec<Section> {
+    let mut shown: Vec<Chart> = Vec::new();
+    for section in &mut sections {
+        section.blocks.retain(|block| match block {
+            Block::Picture(chart) if shown.len() >= PICTURES || shown.contains(chart) => false,
+            Block::Picture(chart) => {
+                shown.push(chart.clone());
+                true
+            }
+            Block::Table(_) | Block::Remark(_) => true,
+        });
+    }
+    sections.retain(|section| !section.blocks.is_empty());
+    sections
 }
 
 fn beside<'a>(row: &Row, published: &'a [PublishedFigure]) -> Option<&'a PublishedFigure> {

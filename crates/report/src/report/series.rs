@@ -10,7 +10,6 @@ use crate::{Block, Cell, Document, RemarkKind, Section, TableOf};
 /// A case over the runs of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeriesRow {
-    /// What was measured.
     #[serde(serialize_with = "as_words")]
     pub case: Case,
     /// Runs that have it.
@@ -50,9 +49,9 @@ pub fn series_rows(runs: &[Record]) -> Vec<SeriesRow> {
 pub fn series(runs: &[Record], rows: &[SeriesRow]) -> Document {
     let table = TableOf::cases(rows, |row| &row.case)
         .value("mean over runs (95 % interval)", |row| row.mean_s)
-        .value("runs differ by", |row| row.between_runs.map(Cell::Share))
+        .value("runs differ by", |row| row.between_runs.map(Cell::share))
         .optional(1, "runs", |row| row.runs)
-        .provenance()
+        .provenance(|row| row.case.provenance)
         .table();
     let mut blocks = vec![Block::Table(table)];
     if runs.len() < MIN_RUNS {

@@ -15,22 +15,22 @@ use keymark_bench::{KeyFamily, Provenance, Strength};
 pub use device::Identified;
 pub use pages::{Added, Collision, Pages, SUMS, sum};
 pub use sections::KeySection;
-pub use source::{Machine, Origin, Source, SourceDevice, SourceFigure};
+pub use source::{RecordOrigin, SiteMachine, SiteSource, SourceDevice, SourceFigure};
 
-/// What has to be known before two rows are set against one another. Stands on every page with figures of several sources.
+/// Note on every page with figures of several sources.
 pub const NO_RANKING: &str = "This page shows figures of different machines, programs and days side by side. They \
                               are not a ranking: a lower figure may be due to another processor behind the same \
                               device, another version, other load, or another way to the key. Figures within one \
                               record were measured in turn and can be compared; across machines they cannot. \
                               Intervals hold for their own run only; another run may differ by more.";
 
-/// By which table strengths are told.
+/// Note on the table of strengths.
 pub const SECURITY: &str = "Security against attackers without a quantum computer, by NIST SP 800-57 part 1 rev. \
                             5, table 2; for post-quantum algorithms by the category of FIPS 203 to 205; for a TLS \
                             handshake that of the weaker of certificate and key exchange. Tables after CNSA have \
                             P-384 at 128 bits.";
 
-/// What the kinds of figures are, and how they are drawn.
+/// Returns the meaning of a kind of figures, and its look.
 pub const fn meaning(kind: Provenance) -> &'static str {
     match kind {
         Provenance::Measured => "keymark measured the device or library itself (a filled mark)",
@@ -45,25 +45,28 @@ pub const fn meaning(kind: Provenance) -> &'static str {
     }
 }
 
-/// Which devices have a page.
+/// Devices that have a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Devices {
-    /// Those that somebody has contributed a record of.
+    /// Devices with a contributed record.
     Contributed,
-    /// And those that only articles have figures of.
+    /// Devices in articles also.
     AlsoPublished,
 }
 
 impl Devices {
-    /// Whether a record that comes with keymark has a place beside the contributed ones.
-    pub fn take(self, shipped: &Source, contributed: &[Source]) -> bool {
+    /// Tells if a record of keymark's has a place next to the contributed ones.
+    pub fn take(self, shipped: &SiteSource, contributed: &[SiteSource]) -> bool {
         let known = identified(contributed);
-        let mut devices = shipped.devices.iter();
-        self == Self::AlsoPublished || devices.any(|device| known.contains(&device.identified))
+        self == Self::AlsoPublished
+            || shipped
+                .devices
+                .iter()
+                .any(|device| known.contains(&device.identified))
     }
 }
 
-fn identified(sources: &[Source]) -> BTreeSet<Identified> {
+fn identified(sources: &[SiteSource]) -> BTreeSet<Identified> {
     let devices = sources.iter().flat_map(|source| &source.devices);
     devices.map(|device| device.identified.clone()).collect()
 }
@@ -71,39 +74,33 @@ fn identified(sources: &[Source]) -> BTreeSet<Identified> {
 /// All that is shown.
 #[derive(Debug)]
 pub struct Site {
-    /// What it is called.
     pub title: String,
-    /// Which devices it is of.
     pub of: Devices,
-    /// By their names.
     pub devices: Vec<Device>,
-    /// By their words.
-    pub machines: Vec<Machine>,
+    pub machines: Vec<SiteMachine>,
     /// The oldest first.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SiteSource>,
 }
 
 /// A device, with all that is known of it.
 #[derive(Debug)]
 pub struct Device {
-    /// Which one it is.
     pub identified: Identified,
-    /// Which strengths there are in which family; none where no table has it.
+    /// Strengths by family; none where no table lists it.
     pub strengths: BTreeMap<KeyFamily, BTreeSet<Option<Strength>>>,
     /// Number of figures of each kind.
     pub kinds: BTreeMap<Provenance, usize>,
-    /// Where they are from.
     pub sources: Vec<OfDevice>,
-    /// One for each key, operation and strength.
+    /// Sections by key, operation and strength.
     pub sections: Vec<KeySection>,
 }
 
-/// What a source has of one device.
+/// Figures of one device in one source.
 #[derive(Debug)]
 pub struct OfDevice {
-    /// Which source, by its place in [`Site::sources`].
+    /// Place in [`Site::sources`].
     pub source: usize,
-    /// What it calls the device; several where it has several that are the same to the site.
+    /// Names of the device in the source; several if the site takes several for the same.
     pub devices: Vec<SourceDevice>,
     /// Number of figures.
     pub figures: usize,
@@ -113,7 +110,12 @@ pub struct OfDevice {
 
 impl Site {
     /// The site of these sources. What comes with keymark is left where it is of a device that has a page.
-    pub fn of(title: String, of: Devices, contributed: Vec<Source>, shipped: Vec<Source>) -> Self {
+    pub fn of(
+        title: String,
+        of: Devices,
+        contributed: Vec<SiteSource>,
+        shipped: Vec<SiteSource>,
+    ) -> Self {
         let mut shipped = shipped;
         shipped.retain(|source| of.take(source, &contributed));
         let mut wanted = identified(&contributed);
@@ -131,7 +133,7 @@ impl Site {
             (name.to_lowercase(), id.clone())
         });
         let machines = sources.iter().filter_map(|source| source.machine.clone());
-        let machines: BTreeSet<Machine> = machines.collect();
+        let machines: BTreeSet<SiteMachine> = machines.collect();
         Self {
             title,
             of,
@@ -142,9 +144,10 @@ impl Site {
     }
 
     /// The records that somebody brought.
-    pub fn contributed(&self) -> impl Iterator<Item = &Source> {
-        let sources = self.sources.iter();
-        sources.filter(|source| source.origin == Origin::Contributed)
+    pub fn contributed(&self) -> impl Iterator<Item = &SiteSource> {
+        self.sources
+            .iter()
+            .filter(|source| source.origin == RecordOrigin::Contributed)
     }
 
     /// The machines that a device's sources were made on.
@@ -156,7 +159,7 @@ impl Site {
 }
 
 /// Two records may be of runs with the same name: each then has a part of its address behind it.
-fn tell_apart(sources: &mut [Source]) {
+fn tell_apart(sources: &mut [SiteSource]) {
     let times = sources.iter().map(|source| source.name.clone()).counts();
     for source in sources.iter_mut().filter(|source| times[&source.name] > 1) {
         let hash = source.address.rsplit('-').next().unwrap_or_default();
@@ -166,8 +169,8 @@ fn tell_apart(sources: &mut [Source]) {
 }
 
 impl Device {
-    fn of(identified: Identified, sources: &[Source]) -> Self {
-        let mut figures: Vec<(&Source, &SourceFigure)> = Vec::new();
+    fn of(identified: Identified, sources: &[SiteSource]) -> Self {
+        let mut figures: Vec<(&SiteSource, &SourceFigure)> = Vec::new();
         let mut of_sources = Vec::new();
         for (place, source) in sources.iter().enumerate() {
             let own: Vec<&SourceFigure> = source
@@ -178,15 +181,16 @@ impl Device {
             if own.is_empty() {
                 continue;
             }
-            let devices = source.devices.iter();
             of_sources.push(OfDevice {
                 source: place,
-                devices: devices
+                devices: source
+                    .devices
+                    .iter()
                     .filter(|device| device.identified == identified)
                     .cloned()
                     .collect(),
                 figures: own.len(),
-                links: Source::links(own.iter().copied()),
+                links: SiteSource::links(own.iter().copied()),
             });
             figures.extend(own.into_iter().map(|figure| (source, figure)));
         }

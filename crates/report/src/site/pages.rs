@@ -13,7 +13,7 @@ pub const SUMS: &str = "SHA256SUMS";
 #[derive(Debug, Default)]
 pub struct Pages(BTreeMap<String, Vec<u8>>);
 
-/// What became of a file.
+/// Result of adding a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
     /// There was none of that name.
@@ -104,7 +104,7 @@ pub(super) fn unique(text: &str, otherwise: &str, parts: &[&str]) -> String {
     format!("{name}-{}", hex::encode(&hash.finalize()[..OCTETS]))
 }
 
-/// Whether such a name could be one of [`unique`]'s: names that are given by hand must not.
+/// Tells if a name could be one of [`unique`]'s: names that are given by hand must not.
 #[cfg(test)]
 pub(super) fn may_be_unique(name: &str) -> bool {
     name.rsplit('-').next().is_some_and(|last| {

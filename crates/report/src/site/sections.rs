@@ -1,25 +1,24 @@
-//! What stands on a device's page: a chart and a table for each key and operation, with every source in both.
+//! Sections of a device's page: a chart and a table for each key and operation, with every source in both.
 
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, DeviceName, KeyFamily, Operation, Provenance, Settings, Strength};
+use keymark_bench::{Algorithm, KeyFamily, Operation, Provenance, Settings, Strength};
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
-use super::source::{Source, SourceFigure};
-use crate::analysis::{Row, figures};
+use super::source::{SiteSource, SourceFigure};
+use crate::analysis::Row;
+use crate::charts::Chart;
 use crate::document::mixed;
 use crate::grouped;
+use crate::pictures::{self, DotRow};
 use crate::units::{self, counted};
-use crate::{
-    Align, Block, Cell, Column, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table,
-    TableOf,
-};
+use crate::{Block, Cell, Remark, RemarkKind, Table, TableOf};
 
-/// What a source says at most of itself in a section.
+/// Letters of a source's note in a section.
 const NOTE: usize = 400;
 
-/// One operation with one kind of key; of handshakes also of one strength, which their key exchange decides.
+/// Operation with one kind of key; handshakes are of one strength also, which their key exchange decides.
 #[derive(Debug)]
 pub struct KeySection {
     /// Its place on the page: `rsa2048-decrypt`.
@@ -30,7 +29,7 @@ pub struct KeySection {
     pub family: KeyFamily,
     /// Its strength, where a table has it.
     pub strength: Option<Strength>,
-    /// How many figures it is made of.
+    /// Number of figures in words.
     pub about: String,
     /// Mean times of one worker, each with its program.
     pub times: Option<String>,
@@ -41,7 +40,7 @@ pub struct KeySection {
 type Key = (Algorithm, Operation, Option<Strength>);
 
 /// A figure and the source that it is of.
-pub(super) type Entry<'s> = (&'s Source, &'s SourceFigure);
+pub(super) type Entry<'s> = (&'s SiteSource, &'s SourceFigure);
 
 pub(super) fn sections(figures: &[Entry<'_>]) -> Vec<KeySection> {
     let mut keys: BTreeMap<Key, Vec<Entry<'_>>> = BTreeMap::new();
@@ -51,13 +50,13 @@ pub(super) fn sections(figures: &[Entry<'_>]) -> Vec<KeySection> {
         let group = keys.entry((case.algorithm, case.operation, strength));
         group.or_default().push((source, figure));
     }
-    let each = keys.iter_mut();
-    each.map(|(key, figures)| {
-        // What was measured stands above what is said; the rest is the order of the records.
-        figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
-        section(*key, figures)
-    })
-    .collect()
+    keys.iter_mut()
+        .map(|(key, figures)| {
+            // What was measured stands above what is said; the rest is the order of the records.
+            figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
+            section(*key, figures)
+        })
+        .collect()
 }
 
 fn section((algorithm, operation, strength): Key, figures: &[Entry<'_>]) -> KeySection {
@@ -80,10 +79,8 @@ fn section((algorithm, operation, strength): Key, figures: &[Entry<'_>]) -> KeyS
     if machines > 0 {
         about += &format!(" on {}", counted(machines, "machine"));
     }
-    let mut blocks = vec![
-        Block::Figure(figure(algorithm, operation, figures)),
-        Block::Table(table(figures)),
-    ];
+    let mut blocks = Vec::from_iter(picture(algorithm, operation, figures).map(Block::Picture));
+    blocks.push(Block::Table(table(figures)));
     blocks.extend(remarks(figures).into_iter().map(Block::Remark));
     let handshake = strength.filter(|_| operation == Operation::Handshake);
     let bits = handshake.map(|Strength(bits)| format!("-{bits}"));
@@ -140,75 +137,54 @@ fn brackets(figures: &[Entry<'_>]) -> &'static str {
     }
 }
 
-/// A dot a row. In place of the device, which all have in common, each says which record it is of.
-fn figure(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) -> Figure {
+/// Draws a dot for each row. All have the device in common; in its place is the record.
+fn picture(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) -> Option<Chart> {
     let tolerance = Seconds(Settings::default().tolerance.as_secs_f64());
-    let predicted = |(source, figure): &Entry<'_>| {
-        Some(Predicted {
-            device: DeviceName::new(source.label()),
-            what: format!("{} {}", figure.row.case.device, figure.row.case.way()),
-            time: figure.row.published?,
-            band: figure.row.band?,
+    let dots = figures.iter().filter_map(|(source, figure)| {
+        let dot = DotRow::mean(&figure.row)?;
+        Some(DotRow {
+            device: source.label().to_owned(),
+            label: format!("{}, {}", dot.label, source.name),
+            ..dot
         })
-    };
-    // A band is no interval, and has a picture of its own where nothing else is there.
-    let predictions: Vec<Predicted> = figures.iter().filter_map(predicted).collect();
-    if predictions.len() == figures.len() {
+    });
+    let dots = dots.collect();
+    // A band is no interval.
+    if figures.iter().all(|(_, figure)| figure.row.band.is_some()) {
         let title = format!("{algorithm} {operation}: predicted time, with its band");
-        let plot = Plot::Predictions {
-            tolerance,
-            predictions,
-        };
-        return plot.titled(title);
+        return pictures::predictions(&title, tolerance, dots);
     }
-    let dot = |(source, figure): &Entry<'_>| {
-        let mean = figures::mean(&figure.row)?;
-        Some(Mean {
-            of: Subject {
-                device: DeviceName::new(source.label()),
-                label: format!("{}, {}", mean.of.label, source.name),
-                ..mean.of
-            },
-            ..mean
-        })
-    };
-    let means = figures.iter().filter_map(dot).collect();
     let title = format!("{algorithm} {operation}: mean time, with its 95 % interval");
-    Plot::Means { tolerance, means }.titled(title)
+    pictures::means(&title, tolerance, dots)
 }
 
 fn table(figures: &[Entry<'_>]) -> Table {
-    TableOf::of(figures, |(_, figure)| &figure.row.case)
-        .name("record", |(source, _)| Cell::Record {
-            name: source.label().to_owned(),
+    TableOf::new(figures)
+        .name("record", |(source, _)| Cell::Link {
+            text: source.label().to_owned(),
             page: source.page_from_a_device(),
         })
-        .known(Column {
-            align: Align::Left,
-            ..Column::provenance()
-        })
-        .device()
-        .case("stack", |(_, figure)| figure.row.case.way())
+        .name("provenance", |(_, figure)| figure.row.case.provenance)
+        .name("device", |(_, figure)| Cell::text(&figure.row.case.device))
+        .name("stack", |(_, figure)| figure.row.case.way())
         .value("n", |(_, figure)| number(&figure.row))
         .value("mean", |(_, figure)| mean(&figure.row))
         .value("median", |(_, figure)| {
             let median = figure.row.summary.as_ref()?.median;
             let known = median.low.is_some() || median.high.is_some();
-            known.then_some(Cell::DurationEstimate(median))
+            known.then_some(median)
         })
-        .value("p99", |(_, figure)| {
-            figure.row.summary.as_ref()?.p99.map(Cell::DurationEstimate)
-        })
+        .value("p99", |(_, figure)| figure.row.summary.as_ref()?.p99)
         .value("op/s", |(_, figure)| figure.row.throughput.map(rate))
         .table()
 }
 
 fn number(row: &Row) -> Cell {
     match (row.n(), row.case.provenance) {
-        (Some(number), _) => Cell::Count(number),
+        (Some(number), _) => number.into(),
         (None, Provenance::Predicted) => Cell::text("calculated"),
         (None, Provenance::Published) => Cell::text("not stated"),
-        (None, Provenance::Measured | Provenance::Virtual | Provenance::Twin) => Cell::Count(0),
+        (None, Provenance::Measured | Provenance::Virtual | Provenance::Twin) => Cell::from(0_u64),
     }
 }
 
@@ -217,23 +193,23 @@ fn mean(row: &Row) -> Cell {
         return Cell::text("overloaded");
     }
     match (&row.summary, row.mean()) {
-        (Some(summary), _) if summary.mean.low.is_some() => Cell::DurationEstimate(summary.mean),
+        (Some(summary), _) if summary.mean.low.is_some() => summary.mean.into(),
         (_, Some(mean)) => Cell::Text(row.band.map_or_else(
             || format!("{} (no interval)", units::duration(mean)),
             |band| format!("{}, a band", units::banded_duration(mean, band)),
         )),
-        (_, None) => Cell::Failed,
+        (_, None) => Cell::text("failed"),
     }
 }
 
 fn rate(estimate: Estimate<PerSecond>) -> Cell {
     match (estimate.low, estimate.high) {
         (None, None) => Cell::Text(format!("{} (no interval)", units::rate(estimate.value))),
-        _ => Cell::RateEstimate(estimate),
+        _ => estimate.into(),
     }
 }
 
-/// What is to be known of the rows: that they are of several kinds, why there is none, what an article says.
+/// Remarks on the rows: several kinds, reasons of failures, notes of articles.
 fn remarks(figures: &[Entry<'_>]) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Some(kinds) = mixed(figures.iter().map(|(_, figure)| figure.row.case.provenance)) {

@@ -9,30 +9,29 @@ use crate::analysis::{Analysis, Row};
 use crate::compare::machine_name;
 use keymark_records::exchange::Shipped;
 
-/// Who brought it.
+/// Origin of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum RecordOrigin {
     /// Somebody: it lay in the folder.
     Contributed,
     /// Keymark: the figures of an article.
     Shipped(Shipped),
 }
 
-/// One record.
+/// Record of the site.
 #[derive(Debug, Clone)]
-pub struct Source {
-    /// What it is called in tables: its run, and more where another record is of a run of that name.
+pub struct SiteSource {
+    /// Name in tables: its run, and more if another record's run has that name.
     pub name: String,
     /// Its page and its file, without the ending.
     pub address: String,
-    /// Who brought it.
-    pub origin: Origin,
-    /// When it was made; of published figures, the beginning of their year.
+    pub origin: RecordOrigin,
+    /// Start; of published figures, the beginning of their year.
     pub started: jiff::Timestamp,
-    /// Which keymark made it.
+    /// Version of keymark.
     pub keymark: String,
-    /// On what, if it was run.
-    pub machine: Option<Machine>,
+    /// Machine, if it was run.
+    pub machine: Option<SiteMachine>,
     /// Its devices.
     pub devices: Vec<SourceDevice>,
     /// Its figures, in the plan's order.
@@ -42,9 +41,8 @@ pub struct Source {
 /// A device as a source has it.
 #[derive(Debug, Clone)]
 pub struct SourceDevice {
-    /// Which one it is.
     pub identified: Identified,
-    /// What the source calls it.
+    /// Name in the source.
     pub called: DeviceName,
     /// Kind of its figures.
     pub provenance: Provenance,
@@ -57,18 +55,17 @@ pub struct SourceDevice {
 /// A figure, or that there is none because the case failed.
 #[derive(Debug, Clone)]
 pub struct SourceFigure {
-    /// Its device, by its place in [`Source::devices`].
+    /// Its device, by its place in [`SiteSource::devices`].
     pub device: usize,
-    /// What is said of it.
     pub row: Row,
-    /// What an article or a model says besides.
+    /// Note of an article or a model.
     pub note: Option<String>,
 }
 
-impl Source {
+impl SiteSource {
     /// A record with what analysis makes of it. `file` is the record as it can be downloaded: by its content the address is told
     /// from that of any other record.
-    pub fn of(record: &Record, analysis: &Analysis, origin: Origin, file: &str) -> Self {
+    pub fn of(record: &Record, analysis: &Analysis, origin: RecordOrigin, file: &str) -> Self {
         let mut devices: Vec<SourceDevice> = Vec::new();
         let mut figures = Vec::new();
         for (row, case) in analysis.rows.iter().zip(&record.cases) {
@@ -99,13 +96,13 @@ impl Source {
             origin,
             started: record.started,
             keymark: record.environment.keymark.clone(),
-            machine: Machine::of(record),
+            machine: SiteMachine::of(record),
             devices,
             figures,
         }
     }
 
-    /// What it is called where there is little room: all that are shared are called so.
+    /// Returns the short name: all shared records end alike.
     pub fn label(&self) -> &str {
         self.name.strip_suffix("-shared").unwrap_or(&self.name)
     }
@@ -149,8 +146,10 @@ const LINKS: usize = 8;
 
 impl SourceDevice {
     fn of(record: &Record, case: &keymark_bench::case::Case) -> Self {
-        let mut stores = record.stores.iter();
-        let store = stores.find(|store| store.device == case.device);
+        let store = record
+            .stores
+            .iter()
+            .find(|store| store.device == case.device);
         let versions = store.iter().flat_map(|store| &store.versions);
         Self {
             identified: Identified::of(record, case),
@@ -166,14 +165,14 @@ impl SourceDevice {
 
 /// A machine, or several of which records say the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Machine {
-    /// In words: processor, cores, virtual machine, memory.
+pub struct SiteMachine {
+    /// Processor, cores, virtual machine, memory.
     pub words: String,
     /// Its place on the page of machines.
     pub id: String,
 }
 
-impl Machine {
+impl SiteMachine {
     /// The machine of a record; none of what was not run.
     pub fn of(record: &Record) -> Option<Self> {
         if !record.is_of_a_run() {

@@ -3,29 +3,31 @@ use keymark_bench::record::{Record, RunId};
 use keymark_testkit::record::{block, case, mixed as record};
 
 use super::*;
-use crate::document::{Block, Figure, Plot, RemarkKind};
+use crate::charts::Axis;
+use crate::document::{Block, RemarkKind};
 use keymark_records::exchange::json;
 
-fn source(record: &Record, origin: Origin) -> Source {
+fn source(record: &Record, origin: RecordOrigin) -> SiteSource {
     let analysis = crate::analysis::Analysis::of(record, &[]);
     let mut file = Vec::new();
     json::write(record, &mut file).unwrap();
     let file = String::from_utf8(file).unwrap();
-    Source::of(record, &analysis, origin, &file)
+    SiteSource::of(record, &analysis, origin, &file)
 }
 
-fn shipped() -> Vec<Source> {
+fn shipped() -> Vec<SiteSource> {
     let source = |article: &keymark_records::exchange::Shipped| {
-        source(&article.record().unwrap(), Origin::Shipped(*article))
+        source(&article.record().unwrap(), RecordOrigin::Shipped(*article))
     };
     keymark_records::exchange::Shipped::of_times()
         .map(source)
         .collect()
 }
 
-fn contributed(records: &[Record]) -> Vec<Source> {
-    let each = records.iter();
-    each.map(|record| source(record, Origin::Contributed))
+fn contributed(records: &[Record]) -> Vec<SiteSource> {
+    records
+        .iter()
+        .map(|record| source(record, RecordOrigin::Contributed))
         .collect()
 }
 
@@ -58,8 +60,8 @@ fn twin(run: &str, processor: &str) -> Record {
 }
 
 fn ids(site: &Site) -> Vec<&str> {
-    let devices = site.devices.iter();
-    devices
+    site.devices
+        .iter()
         .map(|device| device.identified.id.as_str())
         .collect()
 }
@@ -122,10 +124,7 @@ fn chart_and_table_have_the_same_rows_and_say_what_they_are() {
     let site = site(&[twin("a-shared", "One")]);
     let section = &site.devices[0].sections[0];
     let [
-        Block::Figure(Figure {
-            plot: Plot::Means { means, .. },
-            ..
-        }),
+        Block::Picture(chart),
         Block::Table(table),
         Block::Remark(mixed),
         ..,
@@ -133,12 +132,12 @@ fn chart_and_table_have_the_same_rows_and_say_what_they_are() {
     else {
         panic!("{:?}", section.blocks);
     };
-    assert_eq!(means.len(), table.rows.len());
-    assert_eq!(
-        means[0].of.device.as_str(),
-        "a",
-        "that it is shared is said above"
-    );
+    let Axis::Rows(groups) = &chart.panels[0].y else {
+        panic!("{chart:?}");
+    };
+    let rows: Vec<_> = groups.iter().flat_map(|group| &group.rows).collect();
+    assert_eq!(rows.len(), table.rows.len());
+    assert_eq!(rows[0].label, "a", "that it is shared is said above");
     assert_eq!(mixed.kind, RemarkKind::MixedProvenance);
     assert_eq!(
         section.about,
@@ -156,19 +155,12 @@ fn every_number_has_its_interval_and_n_or_says_that_there_is_none() {
                 let Block::Table(table) = block else {
                     continue;
                 };
-                for (row, column) in table
-                    .rows
-                    .iter()
-                    .flat_map(|row| (0..9).map(move |c| (row, c)))
-                {
-                    let words = crate::render::words(&table.cell(row, column));
-                    let is_figure =
-                        (5..9).contains(&column) && words.starts_with(|c: char| c.is_ascii_digit());
+                let cells = table.rows.iter().flat_map(|row| row.iter().enumerate());
+                for (column, cell) in cells {
+                    let words = crate::render::words(cell);
+                    let is_figure = column > 4 && words.starts_with(|c: char| c.is_ascii_digit());
                     assert!(!is_figure || words.contains('('), "{words}");
-                    assert!(
-                        column != 4 || words != "-",
-                        "a number of operations is always said"
-                    );
+                    assert!(column != 4 || words != "-", "no number of operations");
                 }
             }
         }
@@ -254,10 +246,10 @@ fn a_chart_of_many_records_has_no_colours_that_repeat() {
             contributed(&records),
             Vec::new(),
         );
-        let Block::Figure(figure) = &site.devices[0].sections[0].blocks[0] else {
-            panic!("no figure");
+        let Block::Picture(chart) = &site.devices[0].sections[0].blocks[0] else {
+            panic!("no picture");
         };
-        crate::pictures::chart(figure).unwrap().keys.len()
+        chart.keys.len()
     };
     assert_eq!((of(8), of(9)), (8, 0), "rows have their names");
 }
@@ -293,19 +285,14 @@ fn predictions_have_their_band_and_no_interval() {
     );
     assert_eq!(site.devices[0].identified.name, "A part");
     let section = &site.devices[0].sections[0];
-    let [
-        Block::Figure(Figure {
-            plot: Plot::Predictions { predictions, .. },
-            ..
-        }),
-        Block::Table(table),
-        ..,
-    ] = section.blocks.as_slice()
-    else {
+    let [Block::Picture(chart), Block::Table(table), ..] = section.blocks.as_slice() else {
         panic!("{:?}", section.blocks);
     };
-    assert_eq!(predictions.len(), 1);
-    let words = |column| crate::render::words(&table.cell(&table.rows[0], column));
+    assert_eq!(
+        (chart.panels[0].marks.len(), chart.x.label.as_str()),
+        (2, "predicted time")
+    );
+    let words = |column| crate::render::words(&table.rows[0][column]);
     assert_eq!(
         (words(4), words(5)),
         (

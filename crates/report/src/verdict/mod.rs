@@ -18,7 +18,7 @@ use crate::analysis::{Analysis, Row};
 /// Strength in bits that a recommended key has at least (NIST SP 800-57 part 1 rev. 5, table 4: acceptable beyond 2030).
 pub const LEAST: Strength = Strength(128);
 /// Sentences of reasons, at most.
-const REASONS: usize = 2;
+pub(crate) const REASONS: usize = 2;
 
 /// A run's verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -143,6 +143,24 @@ impl Verdict {
             certainty: Certainty::of(&analysis.rows),
             next: next(record),
         })
+    }
+}
+
+impl Verdict {
+    /// Returns the fields for programs: those of the verdict, and the key of the first use by operation (`sign`,
+    /// `decrypt`).
+    pub fn fields(&self) -> serde_json::Value {
+        let mut fields = serde_json::to_value(self).unwrap_or_default();
+        if let (Finding::Keys { choices }, Some(object)) = (&self.finding, fields.as_object_mut()) {
+            let first = &choices[0].usage;
+            for choice in choices.iter().filter(|choice| choice.usage == *first) {
+                if let Some(key) = &choice.chosen {
+                    let name = choice.operation.to_string();
+                    object.insert(name, key.algorithm.to_string().into());
+                }
+            }
+        }
+        fields
     }
 }
 

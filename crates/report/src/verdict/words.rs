@@ -5,7 +5,7 @@ use keymark_bench::{Case, Operation, StackName, StoreKind};
 use keymark_stats::{Estimate, Seconds};
 
 use super::{Certainty, DeviceRanking, Evidence, Finding, KeyChoice, REASONS, Usage, Verdict};
-use crate::units;
+use crate::units::{self, Digits};
 
 pub(super) const GNUPG: &str = "GnuPG";
 pub(super) const CACHED: &str = "with a cached passphrase";
@@ -286,9 +286,6 @@ fn figure(mean: &Estimate<Seconds>) -> String {
 /// `5.8 ms`, in two digits where the third is noise.
 fn duration(mean: &Estimate<Seconds>) -> String {
     let noisy = mean.relative_half_width().is_some_and(|width| width > 0.01);
-    let value = match noisy {
-        true => Seconds(units::two_digits(mean.value.0)),
-        false => mean.value,
-    };
-    units::duration(value)
+    let digits = if noisy { Digits::Two } else { Digits::Three };
+    units::rounded_duration(mean.value, digits)
 }

@@ -6,7 +6,10 @@ use keymark_bench::Record;
 use keymark_records::exchange;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::answers::{Topic, answers};
-use keymark_report::{Block, Cell, Figured, Plot, RemarkKind, units};
+use keymark_report::charts::Mark;
+use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
+use keymark_report::units::{self, Unit};
+use keymark_report::{Block, Cell, Form, RemarkKind};
 use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 
@@ -41,46 +44,48 @@ fn no_figure_contradicts_another() {
         let sections = analysis.overview(None, &[]);
         for block in sections.iter().take(1).flat_map(|section| &section.blocks) {
             let Block::Table(table) = block else { continue };
-            for cell in table.rows.iter().flat_map(|row| &row.cells) {
-                if let Cell::Brief(brief) = cell
-                    && let Figured::Time(time) = brief.figure
+            for cell in table.rows.iter().flatten() {
+                if let Cell::Number(figure) = cell
+                    && (figure.unit, figure.form) == (Unit::Seconds, Form::Brief)
                 {
-                    assert!(is_mean(time.value.0), "{name}: {brief:?}");
+                    assert!(is_mean(figure.estimate.value), "{name}: {figure:?}");
                     cells += 1;
                 }
             }
         }
-        for figure in analysis.figures(&record) {
-            match figure.plot {
-                Plot::Means { means, .. } => {
-                    for mean in means {
-                        assert!(is_mean(mean.mean.value.0), "{name}: {mean:?}");
-                        dots += 1;
-                    }
-                }
-                Plot::Layers { stacks, .. } => {
-                    for stack in stacks {
-                        let of_table = |time: f64| {
-                            let lines = analysis.breakdowns.iter().flat_map(|of| &of.breakdowns);
-                            let mut keys = lines.flat_map(|line| &line.paths);
-                            keys.any(|path| near(path.key.value.0, time))
-                        };
-                        let first = stack.parts[0].time.0;
-                        // Parts that were measured on the way are of another table.
-                        if stack.parts[0].name.starts_with("key") && is_mean(stack.sum.0) {
-                            assert!(of_table(first), "{name}: {stack:?}");
-                            bars += 1;
-                        }
-                    }
-                }
-                Plot::Rates { .. }
-                | Plot::Distributions { .. }
-                | Plot::Histograms { .. }
-                | Plot::Throughput { .. }
-                | Plot::ResponseTimes { .. }
-                | Plot::Samples { .. }
-                | Plot::Security { .. }
-                | Plot::Predictions { .. } => {}
+        let run = [AnalyzedRun {
+            record: &record,
+            analysis: &analysis,
+        }];
+        let means = pictures::charts(&run, PictureKind::Means).into_iter();
+        for chart in means.filter(|chart| chart.x.unit == Unit::Seconds) {
+            for dot in chart.panels[0]
+                .marks
+                .iter()
+                .filter_map(Mark::try_as_dot_ref)
+            {
+                assert!(is_mean(dot.x), "{name}: {dot:?}");
+                dots += 1;
+            }
+        }
+        for chart in pictures::charts(&run, PictureKind::Layers) {
+            let marks = chart.panels[0]
+                .marks
+                .iter()
+                .filter_map(Mark::try_as_bar_ref);
+            for bar in marks.filter(|bar| {
+                chart
+                    .keys
+                    .get(bar.series)
+                    .is_some_and(|key| key.starts_with("key"))
+            }) {
+                let lines = analysis.breakdowns.iter().flat_map(|of| &of.breakdowns);
+                let mut paths = lines.flat_map(|line| &line.paths);
+                assert!(
+                    paths.any(|path| near(path.key.value.0, bar.to - bar.from)),
+                    "{name}: {bar:?}"
+                );
+                bars += 1;
             }
         }
         for said in answers(&analysis, &record) {

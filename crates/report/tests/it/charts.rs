@@ -3,9 +3,10 @@
 
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{
-    About, Along, Axis, Bar, Bounds, Chart, Column, Dot, Fill, Group, Line, Mark, Panel, Path,
-    Reach, Row, Rule, Scale, Size, Spacing, Theme, Unit, Weight, svg, text_width,
+    About, Along, Axis, Bar, Chart, Dot, Fill, Group, Interval, Mark, Panel, Path, Polyline,
+    RowText, Rule, Scale, Spacing, Theme, Weight, svg, text_width,
 };
+use keymark_report::units::Unit;
 use proptest::prelude::*;
 use proptest::sample::select;
 use roxmltree::{Document, Node};
@@ -45,52 +46,41 @@ fn about() -> impl Strategy<Value = About> + Clone {
     (proptest::option::of(words()), words()).prop_map(|(case, text)| About { case, text })
 }
 
-fn reach() -> impl Strategy<Value = Reach> + Clone {
-    let sides = (
-        proptest::option::of(numbers()),
-        proptest::option::of(numbers()),
-    );
-    (select(vec![Along::X, Along::Y]), sides).prop_map(|(along, (low, high))| Reach {
-        along,
-        low,
-        high,
-    })
+fn interval() -> impl Strategy<Value = Option<Interval>> + Clone {
+    let side = proptest::option::of(numbers());
+    let interval = (side.clone(), side).prop_map(|(low, high)| Interval { low, high });
+    proptest::option::of(interval)
 }
 
-#[allow(clippy::too_many_lines, reason = "a list of every kind of mark")]
 fn mark() -> impl Strategy<Value = Mark> {
     let style = (0_usize..12, select(FILLS.to_vec()), about());
-    let label = proptest::option::of(words());
     let points = proptest::collection::vec((numbers(), numbers()), 0..6);
     let path = select(vec![Path::Straight, Path::Fitted]);
+    let dot = (numbers(), 0_u32..6, interval(), style.clone());
+    let bar = (0_u32..6, numbers(), numbers(), style.clone(), words());
+    let rule = (select(vec![Along::X, Along::Y]), numbers(), words());
     prop_oneof![
-        (
-            numbers(),
-            0_u32..6,
-            proptest::option::of(reach()),
-            style.clone(),
-            label
-        )
-            .prop_map(
-                |(x, row, reach, (series, fill, about), label)| Mark::Dot(Dot {
-                    reach,
-                    label,
-                    ..Dot::new((x, f64::from(row)), series, fill, about)
-                })
-            ),
-        (0_usize..6, numbers(), numbers(), style.clone(), words()).prop_map(
-            |(row, from, to, (series, fill, about), label)| Mark::Bar(Bar {
-                row,
+        dot.prop_map(|(x, y, interval, (series, fill, about))| Mark::Dot(Dot {
+            x,
+            y: f64::from(y),
+            interval,
+            series,
+            fill,
+            about,
+        })),
+        bar.prop_map(
+            |(y, from, to, (series, fill, about), label)| Mark::Bar(Bar {
                 from,
                 to,
+                y: f64::from(y),
                 series,
                 fill,
                 label,
                 about,
             })
         ),
-        (points, path, style.clone()).prop_map(|(points, path, (series, fill, about))| {
-            Mark::Line(Line {
+        (points, path, style).prop_map(|(points, path, (series, fill, about))| {
+            Mark::Line(Polyline {
                 points,
                 path,
                 series,
@@ -99,18 +89,7 @@ fn mark() -> impl Strategy<Value = Mark> {
                 about,
             })
         }),
-        (numbers(), numbers(), numbers(), style.clone()).prop_map(
-            |(from, to, height, (series, fill, about))| Mark::Column(Column {
-                from,
-                to,
-                height,
-                series,
-                fill,
-                about,
-            })
-        ),
-        (select(vec![Along::X, Along::Y]), numbers(), words())
-            .prop_map(|(along, at, label)| Mark::Rule(Rule { along, at, label })),
+        rule.prop_map(|(along, at, label)| Mark::Rule(Rule { along, at, label })),
     ]
 }
 
@@ -119,29 +98,21 @@ fn scale() -> impl Strategy<Value = Scale> {
         Unit::Seconds,
         Unit::PerSecond,
         Unit::Times,
-        Unit::Share,
         Unit::Change,
         Unit::Count,
-        Unit::Bits,
     ]);
-    let bounds = prop_oneof![
-        Just(Bounds::Marks),
-        Just(Bounds::FromZero),
-        Just(Bounds::Fixed(0.0, 1.0)),
-    ];
-    let spacing = select(vec![Spacing::Linear, Spacing::Logarithmic]);
+    let spacing = select(vec![
+        Spacing::Linear,
+        Spacing::FromZero,
+        Spacing::Logarithmic,
+    ]);
     let ticks = proptest::collection::vec(numbers(), 0..4);
-    (words(), unit, spacing, bounds, ticks).prop_map(|(label, unit, spacing, bounds, ticks)| {
-        let bounds = match (spacing, bounds) {
-            (Spacing::Logarithmic, Bounds::Fixed(..)) => Bounds::Marks,
-            (_, bounds) => bounds,
-        };
-        Scale::new(label, unit, spacing).within(bounds).ticks(ticks)
-    })
+    (words(), unit, spacing, ticks)
+        .prop_map(|(label, unit, spacing, ticks)| Scale::new(&label, unit, spacing).ticks(ticks))
 }
 
 fn rows() -> impl Strategy<Value = Vec<Group>> {
-    let row = (words(), words()).prop_map(|(label, value)| Row {
+    let row = (words(), words()).prop_map(|(label, value)| RowText {
         label,
         value: value.chars().take(20).collect(),
     });
@@ -298,7 +269,7 @@ proptest! {
 
 /// A row for each way a figure can be had.
 fn every_fill() -> Chart {
-    let row = |number: usize| Row {
+    let row = |number: usize| RowText {
         label: format!("device {number}"),
         value: "7.9 ms".to_owned(),
     };
@@ -306,11 +277,9 @@ fn every_fill() -> Chart {
         Mark::Dot(Dot {
             x: 0.0079,
             y: number as f64,
-            reach: None,
+            interval: None,
             series: 0,
             fill: FILLS[number],
-            size: Size::Figure,
-            label: None,
             about: About {
                 case: Some(format!("rsa2048 sign device {number} raw")),
                 text: "7.9 ms".to_owned(),

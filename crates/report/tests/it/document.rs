@@ -164,10 +164,10 @@ fn a_terminal_of_a_hundred_columns_is_wide_enough_for_everything() {
                 "{width}: {line}\n{text}"
             );
         }
-        assert_says(&text, ["--wide shows all"]);
+        assert_says(&text, ["hidden (terminal too narrow)"]);
     }
     let wide = plain(&report, Width::Unlimited);
-    assert!(!wide.contains("hidden columns") && !wide.contains("in every row"));
+    assert!(!wide.contains("hidden (") && !wide.contains("in every row"));
     insta::assert_snapshot!("hundred", plain(&report, Width::Columns(100)));
 }
 
@@ -186,7 +186,7 @@ fn no_figure_of_a_narrow_table_is_cut() {
 }
 
 #[test]
-fn every_row_has_its_device_and_provenance() {
+fn every_figure_has_its_device_and_provenance() {
     let json: Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
     let known: BTreeSet<&str> = DEVICES
         .iter()
@@ -199,19 +199,28 @@ fn every_row_has_its_device_and_provenance() {
         if block["block"] != "table" {
             continue;
         }
-        let cells = |columns: &Value| {
-            let columns = columns.as_array().unwrap().iter();
-            columns.filter(|column| column["source"] == "cells").count()
-        };
+        let columns = block["columns"].as_array().unwrap();
+        let place = |name| columns.iter().position(|column| column["name"] == name);
         for row in block["rows"].as_array().unwrap() {
             rows += 1;
-            assert!(known.contains(row["device"].as_str().unwrap()), "{row}");
-            let provenance: Provenance = row["provenance"].as_str().unwrap().parse().unwrap();
-            let twin = row["device"].as_str().unwrap().starts_with("twin:");
-            assert_eq!(provenance == Provenance::Twin, twin, "{row}");
+            assert_eq!(row.as_array().unwrap().len(), columns.len(), "{row}");
+            let Some(provenance) = place("provenance") else {
+                // In a pivot each figure has its own.
+                let figures = row
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter(|cell| cell["kind"] == "number");
+                figures.for_each(|cell| assert!(cell["value"]["provenance"].is_string(), "{cell}"));
+                continue;
+            };
+            let device = row[place("device").unwrap()]["value"].as_str().unwrap();
+            let provenance: Provenance =
+                row[provenance]["value"].as_str().unwrap().parse().unwrap();
+            assert!(known.contains(device), "{row}");
             assert_eq!(
-                row["cells"].as_array().unwrap().len(),
-                cells(&block["columns"]),
+                provenance == Provenance::Twin,
+                device.starts_with("twin:"),
                 "{row}"
             );
         }
@@ -277,37 +286,6 @@ fn a_queue_that_grows_has_no_mean() {
 }
 
 #[test]
-fn figures_have_the_data_of_every_case_with_times() {
-    let record = everything();
-    let figures = Analysis::of(&record, &layers()).figures(&record);
-    let json: Value = serde_json::to_value(figures).unwrap();
-    let blocks = json.as_array().unwrap();
-    let figure = |name: &str| blocks.iter().find(|block| block["figure"] == name).unwrap();
-    let means = figure("means")["means"].as_array().unwrap();
-    assert_eq!(means.len(), record.cases.len() - DEVICES.len());
-    assert!(figure("means")["tolerance"].is_number());
-    let pictures = blocks
-        .iter()
-        .filter(|block| block["figure"] == "distributions");
-    let distributions = pictures.flat_map(|picture| picture["distributions"].as_array().unwrap());
-    let distributions: Vec<&Value> = distributions.collect();
-    assert_eq!(distributions.len(), means.len() - 1, "a mean has none");
-    for curve in distributions {
-        let quantiles: Vec<f64> = curve["quantiles"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|quantile| quantile.as_f64().unwrap())
-            .collect();
-        assert_eq!(quantiles.len(), 101);
-        assert!(quantiles.is_sorted() && quantiles[0] > 0.0, "{curve}");
-        assert!(curve["device"].is_string() && curve["provenance"].is_string());
-    }
-    let text = plain(&report(), Width::Unlimited);
-    assert!(!text.contains("share finished"), "not in text: {text}");
-}
-
-#[test]
 fn markdown_says_what_text_says_in_the_same_order_and_the_warnings() {
     let report = report();
     let (text, markdown) = (
@@ -321,7 +299,7 @@ fn markdown_says_what_text_says_in_the_same_order_and_the_warnings() {
         sentences.extend(section.heading.as_deref());
         sentences.extend(section.blocks.iter().filter_map(|block| match block {
             Block::Remark(remark) => Some(remark.text.as_str()),
-            Block::Table(_) | Block::Figure(_) => None,
+            Block::Table(_) | Block::Picture(_) => None,
         }));
     }
     for said in [&text, &unescaped] {

@@ -9,41 +9,61 @@
 use std::path::Path;
 
 use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
-use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::record::Record;
 use keymark_records::exchange;
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
 use keymark_report::charts::terminal::{self, Signs};
-use keymark_report::charts::{Chart, Mark, Theme, svg};
-use keymark_report::document::{Block, Figure, Plot};
-use keymark_report::pictures::{self, Kind};
+use keymark_report::charts::{Chart, Fill, Mark, Theme, svg};
+use keymark_report::document::Block;
+use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
 use keymark_report::render::html::{self, ReadIn};
-use keymark_stats::Seconds;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
-fn figures(record: &Record) -> Vec<Figure> {
-    Analysis::of(record, &layers()).figures(record)
+/// The pictures of a kind, with all runs in each.
+fn charts(records: &[Record], kind: PictureKind) -> Vec<Chart> {
+    let analyses: Vec<Analysis> = records
+        .iter()
+        .map(|run| Analysis::of(run, &layers()))
+        .collect();
+    let runs = records.iter().zip(&analyses);
+    let runs: Vec<AnalyzedRun<'_>> = runs
+        .map(|(record, analysis)| AnalyzedRun { record, analysis })
+        .collect();
+    pictures::charts(&runs, kind)
 }
 
-/// What is drawn of a record without anybody asking for a kind.
-fn chosen(record: &Record) -> Option<Kind> {
-    let answers = answers(&Analysis::of(record, &layers()), record);
-    pictures::default_kind(&answers, &figures(record))
+fn every(record: &Record) -> Vec<Chart> {
+    let records = std::slice::from_ref(record);
+    PictureKind::ALL
+        .iter()
+        .flat_map(|kind| charts(records, *kind))
+        .collect()
 }
 
-fn kinds(figures: &[Figure]) -> Vec<&'static str> {
-    let drawn = figures.iter().filter_map(pictures::chart);
-    let mut kinds: Vec<&str> = drawn.map(|chart| chart.kind).collect();
-    kinds.dedup();
-    kinds
+/// The kind that is drawn if you ask for none.
+fn chosen(record: &Record) -> Option<PictureKind> {
+    let analysis = &Analysis::of(record, &layers());
+    pictures::default_kind(
+        &answers(analysis, record),
+        &[AnalyzedRun { record, analysis }],
+    )
+}
+
+/// Names of the cases of a picture's dots, each with its place.
+fn dots(chart: &Chart) -> Vec<(&str, f64)> {
+    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    let dots = marks.filter_map(Mark::try_as_dot_ref);
+    dots.map(|dot| (dot.about.case.as_deref().unwrap(), dot.x))
+        .collect()
 }
 
 /// Every picture of a record, in every form; each is a sound XML without a number that is none.
 fn drawn(record: &Record) -> Vec<Chart> {
-    let charts: Vec<Chart> = figures(record).iter().filter_map(pictures::chart).collect();
+    let charts = every(record);
     for chart in &charts {
         for theme in [Theme::Light, Theme::Dark] {
             let text = svg::draw(chart, theme);
@@ -119,27 +139,26 @@ fn plenty() -> Record {
 
 #[test]
 fn a_run_has_the_pictures_of_what_it_measured() {
-    let figures = figures(&plenty());
-    let kinds = kinds(&figures);
-    for kind in [
-        "means",
-        "security",
-        "distributions",
-        "samples",
-        "load",
-        "layers",
-        "throughput",
-    ] {
-        assert!(kinds.contains(&kind), "{kind} of {kinds:?}");
-    }
+    let mut kinds: Vec<&str> = drawn(&plenty()).iter().map(|chart| chart.kind).collect();
+    kinds.dedup();
+    assert_eq!(
+        kinds,
+        [
+            "means",
+            "layers",
+            "distributions",
+            "throughput",
+            "load",
+            "samples"
+        ]
+    );
     // The twin's bars would hide those of the others.
-    assert_eq!(chosen(&plenty()), Some(Kind::Means));
+    assert_eq!(chosen(&plenty()), Some(PictureKind::Means));
     let mut here = plenty();
     here.cases
         .retain(|case| case.case.provenance == Provenance::Measured);
     here.plan.cases = here.cases.iter().map(|case| case.case.clone()).collect();
-    assert_eq!(chosen(&here), Some(Kind::Layers));
-    drawn(&plenty());
+    assert_eq!(chosen(&here), Some(PictureKind::Layers));
 }
 
 #[test]
@@ -150,7 +169,7 @@ fn a_load_at_one_rate_is_no_curve_and_does_not_fit() {
         measured(open, 900.0),
         measured(case("rsa4096", StackName::RAW, 1), 5000.0),
     ]);
-    assert_eq!(chosen(&record), Some(Kind::Means));
+    assert_eq!(chosen(&record), Some(PictureKind::Means));
 }
 
 #[test]
@@ -189,21 +208,17 @@ fn published_figures_are_hollow() {
     let record = exchange::import(&file).unwrap();
     let charts = drawn(&record);
     let means = charts.iter().find(|chart| chart.kind == "means").unwrap();
-    let dots = means.panels[0].marks.iter().filter_map(|mark| match mark {
-        Mark::Dot(dot) => Some((dot.fill, dot.reach)),
-        _ => None,
-    });
-    let dots: Vec<_> = dots.collect();
-    assert_eq!(dots.len(), 11);
-    assert!(
-        dots.iter()
-            .all(|dot| *dot == (keymark_report::charts::Fill::Hollow, None))
-    );
+    let dots = means.panels[0]
+        .marks
+        .iter()
+        .filter_map(Mark::try_as_dot_ref);
+    let dots: Vec<_> = dots.map(|dot| (dot.fill, dot.interval)).collect();
+    assert_eq!(dots, vec![(Fill::Hollow, None); 11]);
     assert_says(
         &means.summary,
         ["rsa4096 decrypt FST-01 gnupg: 8.22 s, published"],
     );
-    assert_eq!(chosen(&record), Some(Kind::Means));
+    assert_eq!(chosen(&record), Some(PictureKind::Means));
 }
 
 #[test]
@@ -218,8 +233,12 @@ fn too_little_is_no_picture() {
     let mut one = measured(case("rsa2048", StackName::RAW, 1), 900.0);
     one.blocks.truncate(1);
     one.blocks[0].samples.truncate(1);
-    let kinds = kinds(&figures(&record(vec![one])));
-    assert!(kinds.contains(&"means"), "{kinds:?}");
+    let record = record(vec![one]);
+    assert_eq!(
+        charts(std::slice::from_ref(&record), PictureKind::Means).len(),
+        1
+    );
+    assert_eq!(charts(&[record], PictureKind::Distributions).len(), 0);
 }
 
 #[test]
@@ -282,22 +301,14 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
         ..first.clone()
     };
     let mut both = [first.clone(), second];
-    pictures::tell_apart(&mut both);
-    let joined = pictures::joined(both.iter().flat_map(figures).collect());
-    let means = joined.iter().find_map(|figure| match &figure.plot {
-        Plot::Means { means, .. } => Some(means),
-        _ => None,
-    });
-    let devices: Vec<String> = means
-        .unwrap()
-        .iter()
-        .map(|mean| mean.of.device.to_string())
-        .collect();
+    pictures::distinguish(&mut both);
+    let joined = charts(&both, PictureKind::Means);
+    let names: Vec<&str> = dots(&joined[0]).into_iter().map(|(name, _)| name).collect();
     assert_eq!(
-        devices,
+        names,
         [
-            "software (20260101-000000-0002)",
-            "software (20260102-000000-0003)"
+            "rsa2048 sign software (20260101-000000-0002) raw",
+            "rsa2048 sign software (20260102-000000-0003) raw"
         ]
     );
     pictures::keep_cases(&mut first, "rsa2048 gnupg");
@@ -312,24 +323,20 @@ fn loads_of_several_runs_are_one_curve() {
         open.load.pacing = Pacing::Open(rate.parse().unwrap());
         record(vec![measured(open, 10_000.0)])
     };
-    let single = figures(&at("5/s"));
-    assert!(!kinds(&single).contains(&"load"), "a point is no curve");
-    let mut both = [at("20/s"), at("5/s")];
-    pictures::tell_apart(&mut both);
-    let joined = pictures::joined(both.iter().flat_map(figures).collect());
-    let curve = joined.iter().find_map(|figure| match &figure.plot {
-        Plot::ResponseTimes { curves, .. } => curves.first(),
-        _ => None,
-    });
-    let curve = curve.unwrap();
-    let loads: Vec<f64> = curve.points.iter().map(|point| point.load).collect();
-    assert_eq!(loads, [5.0, 20.0]);
-    assert!(
-        (curve.knee.unwrap() - 100.0).abs() < 1.0,
-        "{:?}",
-        curve.knee
+    assert_eq!(
+        charts(&[at("5/s")], PictureKind::Load),
+        [],
+        "a point is no curve"
     );
-    assert!(kinds(&joined).contains(&"load"));
+    let mut both = [at("20/s"), at("5/s")];
+    pictures::distinguish(&mut both);
+    let joined = charts(&both, PictureKind::Load);
+    let [chart] = joined.as_slice() else {
+        panic!("{joined:?}");
+    };
+    let loads: Vec<f64> = dots(chart).into_iter().map(|(_, load)| load).collect();
+    assert_eq!(loads[..2], [5.0, 20.0]);
+    assert_says(&chart.summary, ["the knee is at 100"]);
 }
 
 /// Workers of one key, then keys, then keys of which each is on several devices.
@@ -353,34 +360,14 @@ fn a_picture_shows_what_the_answer_is_about() {
     let drawn = |cases| chosen(&record(cases));
     assert_eq!(
         drawn(cases(&keys[..1], one, &[1])),
-        Some(Kind::Distributions)
+        Some(PictureKind::Distributions)
     );
     assert_eq!(
         drawn(cases(&keys[..1], one, &[1, 2, 4])),
-        Some(Kind::Throughput)
+        Some(PictureKind::Throughput)
     );
-    assert_eq!(drawn(cases(&keys, one, &[1])), Some(Kind::Means));
-    assert_eq!(drawn(cases(&keys, &all, &[1])), Some(Kind::Layers));
-}
-
-/// A whole program's column before the fuller one of a library.
-#[test]
-fn the_main_column_is_that_of_a_whole_program() {
-    let mut cases: Vec<CaseRecord> = ["rsa2048", "rsa4096"]
-        .map(|key| measured(case(key, StackName::RAW, 1), 900.0))
-        .into();
-    cases.push(measured(case("rsa2048", StackName::GNUPG, 1), 9_000.0));
-    let analysis = Analysis::of(&record(cases), &layers());
-    let column = analysis.main_column(Seconds(2.0)).expect("a column");
-    let Figure {
-        title,
-        plot: Plot::Means { means, .. },
-    } = column
-    else {
-        panic!("no means");
-    };
-    assert_eq!(title, "mean time of an operation: gnupg");
-    assert_eq!(means.len(), 1);
+    assert_eq!(drawn(cases(&keys, one, &[1])), Some(PictureKind::Means));
+    assert_eq!(drawn(cases(&keys, &all, &[1])), Some(PictureKind::Layers));
 }
 
 /// A run of the default plan.
@@ -394,49 +381,48 @@ fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
     let record = default_plan();
     let document = Analysis::of(&record, &layers()).document(&record, &[]);
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
-    let figures = blocks.filter_map(|block| match block {
-        Block::Figure(figure) => Some(figure.clone()),
+    let pictures = blocks.filter_map(|block| match block {
+        Block::Picture(chart) => Some(chart.kind),
         Block::Table(_) | Block::Remark(_) => None,
     });
-    let figures: Vec<Figure> = figures.collect();
-    assert_eq!(
-        kinds(&figures),
-        ["layers", "means", "throughput", "security"]
-    );
-    assert!(figures.len() <= 6);
-    let first = &document.sections[0].blocks;
-    assert!(first.iter().any(
-        |block| matches!(block, Block::Figure(figure) if matches!(figure.plot, Plot::Layers { .. }))
-    ));
+    let kinds: Vec<&str> = pictures.collect();
+    assert_eq!(kinds, ["layers", "means", "throughput"]);
+    let mut first = document.sections[0].blocks.iter();
+    assert!(first.any(|block| matches!(block, Block::Picture(chart) if chart.kind == "layers")));
     let page = html::render(document, ReadIn::File).unwrap();
-    assert_eq!(page.matches("<figure>").count(), figures.len());
+    assert_eq!(page.matches("<figure>").count(), kinds.len());
 }
 
 /// One bar is one path: as long as the mean in the table, and none with a passphrase among those without.
 #[test]
 fn bars_of_parts_are_as_long_as_was_measured() {
     let record = default_plan();
-    let analysis = Analysis::of(&record, &layers());
-    let figures = analysis.figures(&record);
-    let stacks = figures.iter().find_map(|figure| match &figure.plot {
-        Plot::Layers { stacks, .. } => Some(stacks),
-        _ => None,
-    });
-    let stacks = stacks.unwrap();
-    assert_eq!(stacks.len(), 8);
-    for stack in stacks {
-        let row = analysis
-            .rows
+    let rows = Analysis::of(&record, &layers()).rows;
+    let chart = charts(&[record], PictureKind::Layers).remove(0);
+    assert!(
+        !chart.keys.iter().any(|part| part == "S2K"),
+        "{:?}",
+        chart.keys
+    );
+    let bars: Vec<_> = chart.panels[0]
+        .marks
+        .iter()
+        .filter_map(Mark::try_as_bar_ref)
+        .collect();
+    let mut whole = 0;
+    for (number, bar) in bars.iter().enumerate() {
+        let next = bars.get(number + 1);
+        if next.is_some_and(|next| next.y == bar.y) {
+            assert_eq!(bar.to, bars[number + 1].from);
+            continue;
+        }
+        let name = bar.about.case.as_deref().unwrap();
+        let row = rows
             .iter()
-            .find(|row| row.case.to_string() == stack.of.label);
-        assert_eq!(
-            stack.sum,
-            row.unwrap().mean().unwrap(),
-            "{}",
-            stack.of.label
-        );
-        let parts: f64 = stack.parts.iter().map(|part| part.time.0).sum();
-        assert!((parts - stack.sum.0).abs() < 1e-9, "{}", stack.of.label);
-        assert!(stack.parts.iter().all(|part| part.name != "S2K"));
+            .find(|row| row.case.to_string() == name)
+            .unwrap();
+        assert!((bar.to - row.mean().unwrap().0).abs() < 1e-9, "{name}");
+        whole += 1;
     }
+    assert_eq!(whole, 8);
 }

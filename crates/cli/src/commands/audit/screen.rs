@@ -145,7 +145,7 @@ fn table(findings: &[(&Finding, &FoundKey)]) {
         widest(|_, key| key.place.to_string()),
         widest(|finding, key| whose(finding, key, usize::MAX)),
     );
-    let table = TableOf::plain(findings)
+    let table = TableOf::new(findings)
         .name("level", |(finding, _)| finding.level.word())
         .name("finding", |(finding, _)| finding.kind.word())
         .name("key", |(_, key)| key.key.name())
@@ -201,7 +201,7 @@ fn every_key(audit: &Audit, question: &AuditQuestion) {
     };
     let until = question.until.map(|until| Column::name(until.to_string()));
     let numbered: Vec<(usize, &FoundKey)> = (1..).zip(&audit.keys).collect();
-    let table = TableOf::plain(&numbered)
+    let table = TableOf::new(&numbered)
         .name("", |(number, _)| number.to_string())
         .name("key", |(_, key)| key.key.name())
         .name("bits", |(_, key)| key.key.strength().map(|bits| bits.0))

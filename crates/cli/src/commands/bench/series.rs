@@ -51,12 +51,11 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     let this = series.this.side("this keymark");
     // It may have ended before there was anything to show.
     if !this.runs.is_empty() {
-        let shown = &arguments.run.shown;
         match series.other.as_ref().map(|other| {
             let program = other.program.path.display().to_string();
             other.side(&program)
         }) {
-            None => documents::print_series(&this.runs, arguments.run.json, &shown.tables),
+            None => documents::print_series(&this.runs, arguments.run.json),
             Some(other) if other.runs.is_empty() => {}
             Some(other) => series.show_comparison(&[other, this.clone()], arguments)?,
         }
@@ -203,12 +202,7 @@ impl<'a> Series<'a> {
         if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
         } else {
-            comparison::print(
-                &compared,
-                &[],
-                arguments.run.json,
-                &arguments.run.shown.tables,
-            );
+            comparison::print(&compared, &[], arguments.run.json);
         }
         Ok(())
     }
@@ -243,7 +237,7 @@ const WITH_VALUE: [&str; 6] = [
     "--total-time",
 ];
 /// Options without a value.
-const ALONE: [&str; 4] = ["--json", "--wide", "--report", "--identify"];
+const ALONE: [&str; 3] = ["--json", "--report", "--identify"];
 
 #[cfg(test)]
 mod tests {
@@ -254,7 +248,7 @@ mod tests {
     #[test]
     fn what_makes_a_series_is_left_out_and_the_rest_stays() {
         let line = "--archive a.sqlite3 bench --repeat 5 --algorithm rsa2048 --seed=7 --against ./old --json \
-                    --runs 10 --pause=2s --parameter agent=openssh --wide --report --total-time 9s";
+                    --runs 10 --pause=2s --parameter agent=openssh --report --total-time 9s";
         let left = rerun::without(
             line.split_whitespace().map(OsString::from),
             &WITH_VALUE,

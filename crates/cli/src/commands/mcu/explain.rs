@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     let rows = differences
         .iter()
         .map(|one| (one.what.to_string(), one.first, one.second));
-    let table = TableOf::plain(rows.chain([total]))
+    let table = TableOf::new(rows.chain([total]))
         .name("", |(what, ..)| what.clone())
         .value("first", |(_, first, _)| count(*first))
         .value("second", |(.., second)| count(*second))
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
             };
             format!("{sign}{}", count(second.abs_diff(*first)))
         });
-    output::fitted(table);
+    output::table(table);
     output::line("");
     output::paragraph(&verdict(&first, &second, &differences));
     Ok(Exit::Fine)

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_report::{Column, Narrow, TableOf};
+use keymark_report::TableOf;
 use serde_json::json;
 
 use crate::args::JsonArguments;
@@ -52,8 +52,7 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
 
 fn print_parts(parts: &[Microcontroller]) {
     let kibibytes = |bytes: u32| format!("{} KiB", bytes / 1024);
-    let product = Column::name("product").narrow(Narrow::Continue);
-    let table = TableOf::plain(parts)
+    let table = TableOf::new(parts)
         .name("mcu", |part| {
             std::iter::once(&part.name).chain(&part.also).join(", ")
         })
@@ -65,15 +64,15 @@ fn print_parts(parts: &[Microcontroller]) {
             (size > 0).then(|| kibibytes(size))
         })
         .value("RAM", |part| kibibytes(part.layout.ram_size))
-        .column(product, |part| part.product.clone());
-    output::fitted(table);
+        .label("product", |part| part.product.clone());
+    output::table(table);
     for part in parts {
         print_grounds(&part.name, &part.sources, &part.assumed);
     }
 }
 
 fn print_geometries(geometries: &[Geometry]) {
-    let table = TableOf::plain(geometries)
+    let table = TableOf::new(geometries)
         .name("flash geometry", |geometry| geometry.name.clone())
         .name("programs", |geometry| {
             format!("{} bytes", geometry.program_unit_bytes)
@@ -85,7 +84,7 @@ fn print_geometries(geometries: &[Geometry]) {
                 .map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
                 .join(", ")
         });
-    output::fitted(table);
+    output::table(table);
     for geometry in geometries {
         print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
     }

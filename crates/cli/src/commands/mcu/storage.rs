@@ -64,7 +64,7 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
 }
 
 fn print_table(results: &[StorageResult]) {
-    let table = TableOf::plain(results)
+    let table = TableOf::new(results)
         .name("geometry", |one| one.geometry.as_str())
         .name("design", |one| one.design.to_string())
         .name("workload", |one| one.workload.to_string())
@@ -84,7 +84,7 @@ fn print_table(results: &[StorageResult]) {
         .value("space used", |one| {
             format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
         });
-    output::fitted(table);
+    output::table(table);
 }
 
 fn about(result: &StorageResult, figure: String) -> String {

@@ -13,7 +13,7 @@ use keymark_report::Document;
 use keymark_report::analysis::Analysis;
 use keymark_report::render::html::{self, ReadIn};
 use keymark_report::report::report;
-use keymark_report::site::{Added, Devices, Origin, Pages, Site, Source};
+use keymark_report::site::{Added, Devices, Pages, RecordOrigin, Site, SiteSource};
 use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
 /// A site in the making. Samples are not kept: a folder may have more of them than memory.
 #[derive(Default)]
 struct Building {
-    contributed: Vec<Source>,
+    contributed: Vec<SiteSource>,
     /// File of each contribution.
     paths: Vec<PathBuf>,
     refused: usize,
@@ -101,7 +101,7 @@ impl Building {
                 shared.record
             }
         };
-        let (source, added) = self.add(&record, Origin::Contributed)?;
+        let (source, added) = self.add(&record, RecordOrigin::Contributed)?;
         match added {
             Added::New => {
                 self.contributed.push(source);
@@ -121,12 +121,16 @@ impl Building {
     }
 
     /// Makes the download and the report of a record.
-    fn add(&mut self, record: &Record, origin: Origin) -> Result<(Source, Added), Failure> {
+    fn add(
+        &mut self,
+        record: &Record,
+        origin: RecordOrigin,
+    ) -> Result<(SiteSource, Added), Failure> {
         let analysis = documents::analysis(record);
         let mut file = Vec::new();
         json::write(record, &mut file)?;
         let content = String::from_utf8_lossy(&file);
-        let source = Source::of(record, &analysis, origin, &content);
+        let source = SiteSource::of(record, &analysis, origin, &content);
         let download = format!("{}.json", source.address);
         let page = html::render(document(record, &analysis), ReadIn::Site(&download));
         let page = page?.into_bytes();
@@ -141,10 +145,10 @@ impl Building {
         for &article in Shipped::of_times() {
             let record = article.record()?;
             let analysis = documents::analysis(&record);
-            let source = Source::of(&record, &analysis, Origin::Shipped(article), "");
+            let source = SiteSource::of(&record, &analysis, RecordOrigin::Shipped(article), "");
             if of.take(&source, &self.contributed) {
                 // Somebody may have contributed the very table.
-                let (source, added) = self.add(&record, Origin::Shipped(article))?;
+                let (source, added) = self.add(&record, RecordOrigin::Shipped(article))?;
                 shipped.extend(Some(source).filter(|_| added == Added::New));
             }
         }

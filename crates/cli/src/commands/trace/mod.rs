@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &TraceArguments) -> Outcome {
     // The agent is gone before the user reads that all is done.
     drop(card);
     if let Some(traced) = traced {
-        output::document(&traced, &arguments.tables);
+        output::document(&traced);
     }
     Ok(exit)
 }

@@ -26,25 +26,25 @@ pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
     lines.push(("after the last call", trace.after));
     lines.push(("whole", trace.whole));
     let whole = trace.whole.as_secs_f64();
-    let table = of_one_card(lines, origin)
+    let table = TableOf::new(lines)
         .name("part", |(name, _)| *name)
         .value("time", |(_, time)| *time)
         .value("share", |(_, time)| {
-            Cell::Share(Ratio(time.as_secs_f64() / whole))
+            Cell::share(Ratio(time.as_secs_f64() / whole))
         });
-    ended(table)
+    of_one_card(table, origin)
 }
 
 /// First use against later uses, by kind of command.
 pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
-    let table = of_one_card(&trace.kinds, origin)
+    let table = TableOf::new(&trace.kinds)
         .name("command", |kind| kind.name.as_str())
         .value("n", |kind| kind.count)
         .value("first", |kind| kind.first)
         .optional(0, "later, mean", |kind| kind.later)
         .optional(1, "together", |kind| kind.total)
         .name("refused with", |kind| kind.complaint.map(apdu::refusal));
-    ended(table)
+    of_one_card(table, origin)
 }
 
 pub(super) fn together(trace: &Trace) -> Block {
@@ -67,7 +67,7 @@ pub(super) fn list(records: &[TracedCall], begin_ns: u64, origin: &Origin) -> Bl
     let lines = records
         .iter()
         .filter_map(|record| Some((record, record.apdu?)));
-    let table = of_one_card(lines, origin)
+    let table = TableOf::new(lines)
         .value("at", |(record, _)| {
             Duration::from_nanos(record.begin_ns.saturating_sub(begin_ns))
         })
@@ -77,14 +77,13 @@ pub(super) fn list(records: &[TracedCall], begin_ns: u64, origin: &Origin) -> Bl
         .value("status", |(_, apdu)| format!("{:04X}", apdu.status))
         .value("took", |(record, _)| record.duration())
         .optional(2, "card", |(record, _)| record.card);
-    ended(table)
+    of_one_card(table, origin)
 }
 
-/// A table whose rows are all of one card.
-pub(super) fn of_one_card<T>(lines: impl IntoIterator<Item = T>, origin: &Origin) -> TableOf<T> {
-    TableOf::new(lines, |_| (origin.device.clone(), origin.provenance))
-}
-
-pub(super) fn ended<T>(table: TableOf<T>) -> Block {
-    Block::Table(table.device().provenance().table())
+/// Adds the card that all rows are of.
+pub(super) fn of_one_card<T>(table: TableOf<T>, origin: &Origin) -> Block {
+    let table = table
+        .name("device", |_| Cell::text(&origin.device))
+        .provenance(|_| origin.provenance);
+    Block::Table(table.table())
 }

@@ -51,7 +51,7 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
         };
         assert!(row["mean_s"].as_f64().unwrap() >= service, "{row}");
     }
-    let shown = place.stdout("show --long --wide");
+    let shown = place.stdout("show --long");
     assert_says(&shown, ["twin of a Quick HSM"]);
     assert_says(&shown, ["rsa2048 sign is assumed (as decrypt)"]);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);

@@ -17,7 +17,7 @@ use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError}
 
 use super::*;
 use crate::analysis::{Bounds, Scaling};
-use crate::document::Plot;
+use crate::charts::Axis;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 use keymark_testkit::{assert_says, assert_silent};
@@ -541,12 +541,13 @@ fn servers_under_one_load_are_drawn_by_their_rates() {
         served("nistp256", "x25519", None, 200, 100_000),
         arriving,
     ]);
-    let figure = Analysis::of(&run, &[]).picture(&run).unwrap();
-    let Plot::Rates { rates } = &figure.plot else {
-        panic!("{:?}", figure.kind());
+    let chart = Analysis::of(&run, &[]).picture(&run).unwrap();
+    let Axis::Rows(groups) = &chart.panels[0].y else {
+        panic!("no rows");
     };
-    let drawn = rates.iter().map(|rate| rate.algorithm.to_string());
-    assert_eq!(Vec::from_iter(drawn), ["rsa2048", "nistp256"]);
+    let rows = groups.iter().flat_map(|group| &group.rows);
+    let rows = Vec::from_iter(rows.map(|row| row.value.as_str()));
+    assert_eq!(rows, ["1005/s", "2005/s"]);
 }
 
 #[test]

@@ -1,18 +1,26 @@
 //! Axes, rows, columns and headings of panels.
 
 use super::layout::{self, EDGE, GAP, HEADING, LABELS, VALUES};
+use super::marks::RADIUS;
 use super::{Breadth, Canvas, SMALL, TEXT, at, text_width};
 use crate::charts::chart::{Along, Axis, Group, Mark, Panel, Scale};
 use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
 
-/// Where values of a panel are.
+/// More dots than this over one scale are small.
+const MANY: usize = 40;
+/// Half the width of a small dot.
+const CROWD: f64 = 2.4;
+
+/// Places of a panel's values.
 pub(super) struct Space {
     pub x: Placed,
-    /// If it has a scale from bottom to top.
+    /// Scale from bottom to top; none in rows.
     pub y: Option<Placed>,
-    /// If not, the middle of each row.
+    /// Middle of each row; none over a scale.
     rows: Vec<f64>,
+    /// Half a dot's width.
+    pub radius: f64,
 }
 
 impl Space {
@@ -51,13 +59,18 @@ impl Canvas<'_> {
             }
             Axis::Rows(groups) => (None, self.rows(groups, from)),
         };
-        let space = Space { x, y, rows };
+        let dots = panel.marks.iter().filter_map(Mark::try_as_dot_ref).count();
+        let radius = if y.is_some() && dots > MANY {
+            CROWD
+        } else {
+            RADIUS
+        };
+        let space = Space { x, y, rows, radius };
         self.line((left, to), (right, to), self.paint.palette.axis, 1.0);
         self.rules(panel, &space, &lines, (from, to));
         for mark in &panel.marks {
             self.mark(mark, &space);
         }
-        self.labels(panel, &space);
     }
 
     fn names_of(&mut self, panel: &Panel, top: f64) {

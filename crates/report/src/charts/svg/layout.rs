@@ -1,5 +1,5 @@
-//! Where everything is: margins as wide as their text, the legend above the data and never on it; and that legend, which
-//! says what series and fills mean.
+//! Places: margins as wide as their text, the legend above the data and never on it; and the legend itself, which
+//! names series and fills.
 
 use std::collections::BTreeSet;
 
@@ -50,16 +50,16 @@ pub(super) struct Layout {
     pub notes_top: f64,
     pub notes: Vec<String>,
     pub breadth: Breadth,
-    /// Whether the axis of x stands above the data as well.
+    /// Tells if the axis of x is above the data also.
     pub tall: bool,
 }
 
-/// Where a panel is.
+/// Place of a panel.
 #[derive(Debug)]
 pub(super) struct Area {
-    /// Of the heading and the axis' name.
+    /// Top of the heading and the axis' name.
     pub top: f64,
-    /// Of the data.
+    /// Top of the data.
     pub from: f64,
     pub to: f64,
     /// Lines of labels of rules above the data: for each rule of x its line.
@@ -169,7 +169,7 @@ impl Layout {
         lines
     }
 
-    /// From where to where the text of a reference goes: centred, but within the data.
+    /// Ends of a reference's text: centered, but within the data.
     pub(super) fn rule_text(&self, placed: &Placed, rule: &Rule) -> (f64, f64) {
         let width = text_width(&rule.label, SMALL).min(self.right - self.left);
         let at = placed.at(rule.at).unwrap_or(self.left);
@@ -184,7 +184,7 @@ pub(super) fn rules(panel: &Panel, along: Along) -> impl Iterator<Item = &Rule> 
     rules.filter(move |rule| rule.along == along)
 }
 
-/// What an axis of values is called, above it.
+/// Name of an axis of values, above it.
 pub(super) fn y_label(panel: &Panel) -> Option<&str> {
     match &panel.y {
         Axis::Scale(scale) => Some(scale.label.as_str()).filter(|label| !label.is_empty()),
@@ -235,12 +235,12 @@ fn right_of(panel: &Panel, beside: f64) -> f64 {
     if widest > 0.0 { widest + GAP } else { 8.0 }
 }
 
-/// How much room a row has.
+/// Height of a row.
 pub(super) const fn row_height(breadth: Breadth) -> f64 {
     ROW + above(breadth)
 }
 
-/// What a row has above it.
+/// Height of the text above a row.
 pub(super) const fn above(breadth: Breadth) -> f64 {
     match breadth {
         Breadth::Page => 0.0,
@@ -281,8 +281,8 @@ const BETWEEN: f64 = 16.0;
 /// Entries in lines of so much room.
 pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
     // Lines that have their name beside them need no entry.
-    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    let named = marks
+    let named = chart
+        .marks()
         .filter_map(Mark::try_as_line_ref)
         .filter(|line| line.label.is_some());
     let named: BTreeSet<usize> = named.map(|line| line.series).collect();
@@ -319,9 +319,9 @@ pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
 
 impl Canvas<'_> {
     pub(super) fn legend(&mut self) {
-        let mut marks = self.chart.panels.iter().flat_map(|panel| &panel.marks);
+        let mut marks = self.chart.marks();
         let lines = marks.clone().any(|mark| mark.try_as_line_ref().is_some());
-        let bars = marks.any(|mark| matches!(mark, Mark::Bar(_) | Mark::Column(_)));
+        let bars = marks.any(|mark| mark.try_as_bar_ref().is_some());
         // Where all figures were had alike, series show it.
         let alike = match self.chart.fills.as_slice() {
             [(only, _)] => *only,

@@ -6,16 +6,13 @@ use super::axes::Space;
 use super::layout::ROW;
 use super::paint::Surface;
 use super::{Canvas, Paint, SMALL, at, broken, text_width};
-use crate::charts::chart::{
-    About, Along, Bar, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
-};
+use crate::charts::chart::{About, Bar, Dot, Fill, Interval, Mark, Path, Polyline};
 use crate::xml::{attribute, escaped, px};
 
 /// Width of the line of bounds.
 const REACH: &str = "1.6";
 /// Half a mark's width.
 pub(super) const RADIUS: f64 = 5.0;
-const CROWD: f64 = 2.4;
 /// Half a bar's height.
 const BAR: f64 = 7.5;
 
@@ -35,8 +32,7 @@ fn shape(series: usize, (x, y): (f64, f64), r: f64) -> String {
         let r = px(r);
         return format!("M{start}a{r} {r} 0 1 0 {over} 0a{r} {r} 0 1 0 {back} 0Z");
     };
-    let corners = corners.iter();
-    let corners = corners.map(|(dx, dy)| at((x + dx * r, y + dy * r)));
+    let corners = corners.iter().map(|(dx, dy)| at((x + dx * r, y + dy * r)));
     format!("M{}Z", corners.format("L"))
 }
 
@@ -46,7 +42,6 @@ impl Canvas<'_> {
             Mark::Dot(dot) => self.dot(dot, space),
             Mark::Bar(bar) => self.bar(bar, space),
             Mark::Line(line) => self.path(line, space),
-            Mark::Column(column) => self.column(column, space),
             // Below the marks.
             Mark::Rule(_) => {}
         }
@@ -75,18 +70,14 @@ impl Canvas<'_> {
         let data = [
             ("data-x", Some(dot.x)),
             ("data-y", Some(dot.y)),
-            ("data-low", dot.reach.and_then(|reach| reach.low)),
-            ("data-high", dot.reach.and_then(|reach| reach.high)),
+            ("data-low", dot.interval.and_then(|interval| interval.low)),
+            ("data-high", dot.interval.and_then(|interval| interval.high)),
         ];
         self.about("dot", dot.series, &dot.about, &data);
-        if let Some(reach) = dot.reach {
-            self.reach(reach, (x, y), ink, space);
+        if let Some(interval) = dot.interval {
+            self.interval(interval, (x, y), ink, space);
         }
-        let radius = match dot.size {
-            Size::Figure => RADIUS,
-            Size::Crowd => CROWD,
-        };
-        self.marker(radius, dot.series, dot.fill, ink, (x, y));
+        self.marker(space.radius, dot.series, dot.fill, ink, (x, y));
         self.add(format_args!("</g>"));
     }
 
@@ -107,13 +98,10 @@ impl Canvas<'_> {
     }
 
     /// A bar with an end where there is a bound on the axis, and an arrow where there is none.
-    fn reach(&mut self, reach: Reach, (x, y): (f64, f64), ink: &str, space: &Space) {
-        let (placed, middle) = match (reach.along, &space.y) {
-            (Along::X, _) => (&space.x, x),
-            (Along::Y, Some(placed)) => (placed, y),
-            (Along::Y, None) => return,
-        };
-        if (reach.low, reach.high) == (None, None) {
+    fn interval(&mut self, interval: Interval, (x, y): (f64, f64), ink: &str, space: &Space) {
+        // In a row it lies along x.
+        let (placed, middle) = space.y.as_ref().map_or((&space.x, x), |placed| (placed, y));
+        if (interval.low, interval.high) == (None, None) {
             return;
         }
         let (from, to) = placed.ends();
@@ -128,10 +116,13 @@ impl Canvas<'_> {
                 (None, None) => (middle + 16.0 * sign * towards, false),
             }
         };
-        let ends = [(end(reach.low, -1.0), -1.0), (end(reach.high, 1.0), 1.0)];
-        let place = |along: f64, across: f64| match reach.along {
-            Along::X => at((along, y + across)),
-            Along::Y => at((x + across, along)),
+        let ends = [
+            (end(interval.low, -1.0), -1.0),
+            (end(interval.high, 1.0), 1.0),
+        ];
+        let place = |along: f64, across: f64| match space.y {
+            None => at((along, y + across)),
+            Some(_) => at((x + across, along)),
         };
         let mut path = format!("M{}L{}", place(ends[0].0.0, 0.0), place(ends[1].0.0, 0.0));
         for ((at, bounded), sign) in ends {
@@ -149,21 +140,32 @@ impl Canvas<'_> {
     }
 
     fn bar(&mut self, bar: &Bar, space: &Space) {
-        let (placed, Some(y)) = (&space.x, space.y(bar.row as f64)) else {
+        let (Some(from), Some(to)) = (space.x.at(bar.from), space.x.at(bar.to)) else {
             return;
         };
-        let (Some(from), Some(to)) = (placed.at(bar.from), placed.at(bar.to)) else {
+        let edges = match &space.y {
+            // From zero upwards.
+            Some(placed) => placed.at(bar.y).zip(placed.at(0.0)),
+            None => space.y(bar.y).map(|middle| (middle - BAR, middle + BAR)),
+        };
+        let Some((head, foot)) = edges else {
             return;
         };
         let ink = self.paint.palette.series(bar.series);
-        let data = [("data-from", Some(bar.from)), ("data-to", Some(bar.to))];
+        let height = space.y.as_ref().map(|_| bar.y);
+        let data = [
+            ("data-from", Some(bar.from)),
+            ("data-to", Some(bar.to)),
+            ("data-y", height),
+        ];
         self.about("bar", bar.series, &bar.about, &data);
         let width = (to - from).max(0.5);
-        self.rect((from, y - BAR), (width, 2.0 * BAR), bar.fill, ink, None);
+        let outline = height.map(|_| "0.8");
+        self.rect((from, head), (width, foot - head), bar.fill, ink, outline);
         self.add(format_args!("</g>"));
-        if text_width(&bar.label, SMALL) + 10.0 <= width {
-            let middle = f64::midpoint(from, from + width);
-            self.inside(bar.fill, (middle, y), &bar.label);
+        if !bar.label.is_empty() && text_width(&bar.label, SMALL) + 10.0 <= width {
+            let middle = (f64::midpoint(from, from + width), f64::midpoint(head, foot));
+            self.inside(bar.fill, middle, &bar.label);
         }
     }
 
@@ -183,7 +185,7 @@ impl Canvas<'_> {
         self.anchored((x, y + 4.0), SMALL, palette.text, "middle", label);
     }
 
-    fn path(&mut self, line: &Line, space: &Space) {
+    fn path(&mut self, line: &Polyline, space: &Space) {
         let places = line
             .points
             .iter()
@@ -192,8 +194,7 @@ impl Canvas<'_> {
         if places.len() < 2 {
             return;
         }
-        let places = places.into_iter();
-        let path = places.map(at).join("L");
+        let path = places.into_iter().map(at).join("L");
         let ink = self.paint.palette.series(line.series);
         let (width, dashes) = match line.path {
             Path::Fitted => ("1.2", Some("6 3")),
@@ -206,61 +207,6 @@ impl Canvas<'_> {
         ));
         self.add(format_args!("</g>"));
     }
-
-    fn column(&mut self, column: &Column, space: &Space) {
-        let (Some(from), Some(to)) = (space.x.at(column.from), space.x.at(column.to)) else {
-            return;
-        };
-        let (Some(foot), Some(head)) = (space.y(0.0), space.y(column.height)) else {
-            return;
-        };
-        let ink = self.paint.palette.series(column.series);
-        let data = [
-            ("data-from", Some(column.from)),
-            ("data-to", Some(column.to)),
-            ("data-y", Some(column.height)),
-        ];
-        self.about("column", column.series, &column.about, &data);
-        let size = ((to - from).max(0.5), foot - head);
-        self.rect((from, head), size, column.fill, ink, Some("0.8"));
-        self.add(format_args!("</g>"));
-    }
-
-    /// Names beside dots, where they cover neither dots nor each other nor the edge.
-    pub(super) fn labels(&mut self, panel: &Panel, space: &Space) {
-        let dots = panel.marks.iter().filter_map(Mark::try_as_dot_ref);
-        let dots = dots.filter_map(|dot| Some((dot, space.x.at(dot.x)?, space.y(dot.y)?)));
-        let dots: Vec<(&Dot, f64, f64)> = dots.collect();
-        let around = |x: f64, y: f64| [x - 7.0, y - 7.0, x + 7.0, y + 7.0];
-        let mut taken: Vec<[f64; 4]> = dots.iter().map(|&(_, x, y)| around(x, y)).collect();
-        let room = [self.layout.left, self.layout.right];
-        for (dot, x, y) in dots {
-            let Some(label) = &dot.label else { continue };
-            let width = text_width(label, SMALL);
-            let places = [
-                (x + 9.0, y + 4.0),
-                (x - 9.0 - width, y + 4.0),
-                (x - width / 2.0, y - 10.0),
-                (x - width / 2.0, y + 18.0),
-                (x + 7.0, y - 7.0),
-                (x + 7.0, y + 15.0),
-            ];
-            let found = places.into_iter().find_map(|(x, y)| {
-                let own = [x, y - 9.0, x + width, y + 3.0];
-                let free = taken.iter().all(|other| apart(&own, other));
-                (free && own[0] >= room[0] && own[2] <= room[1]).then_some((x, y, own))
-            });
-            if let Some((x, y, own)) = found {
-                taken.push(own);
-                self.text((x, y), SMALL, self.paint.palette.muted, label);
-            }
-        }
-    }
-}
-
-/// Whether two rectangles have nothing in common.
-fn apart(a: &[f64; 4], b: &[f64; 4]) -> bool {
-    a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1]
 }
 
 const _: () = assert!(2.0 * BAR < ROW, "bars of two rows do not touch");

@@ -27,7 +27,7 @@ pub(crate) const TEXT: f64 = 12.0;
 pub(crate) const SMALL: f64 = 11.0;
 const TITLE: f64 = 16.0;
 
-/// What is drawn on, and with. Verdana has the widths of its font.
+/// Canvas of a picture. Verdana has the widths of its font.
 #[derive(Template)]
 #[template(path = "chart.svg")]
 struct Canvas<'c> {
@@ -38,12 +38,12 @@ struct Canvas<'c> {
     marks: String,
 }
 
-/// How much room a picture has.
+/// Width of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breadth {
-    /// That of a page.
+    /// Width of a page.
     Page,
-    /// That of a telephone held upright.
+    /// Width of an upright telephone.
     Narrow,
 }
 
@@ -52,7 +52,7 @@ pub fn draw(chart: &Chart, theme: Theme) -> String {
     draw_within(chart, theme, Breadth::Page, &mut HashSet::new())
 }
 
-/// The same for so much room, where text has the same size, and for a page in which these identifiers are used.
+/// Draws the chart in this width, with text of the same size, for a page in which these identifiers are used.
 pub fn draw_within(
     chart: &Chart,
     theme: Theme,
@@ -99,7 +99,7 @@ fn at((x, y): (f64, f64)) -> String {
     format!("{} {}", px(x), px(y))
 }
 
-/// How an outline is broken, if it is.
+/// Attribute of a broken outline.
 fn broken(dashes: Option<&str>) -> String {
     attribute("stroke-dasharray", dashes)
 }
@@ -115,7 +115,7 @@ impl Canvas<'_> {
         self.anchored(at, size, ink, "start", text);
     }
 
-    /// As much of the text as the paper has room for, which is all unless it is from somebody who wants it not to be.
+    /// Writes the text as far as the paper has room, which is all unless it is hostile.
     fn anchored(&mut self, (x, y): (f64, f64), size: f64, ink: &str, anchor: &str, text: &str) {
         let right = self.layout.width - x;
         let room = match anchor {

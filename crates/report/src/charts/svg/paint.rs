@@ -7,7 +7,7 @@ use derive_more::Display;
 
 use crate::charts::chart::Fill;
 
-/// What is painted with, and which patterns were needed.
+/// Inks of a picture, and the patterns that it needs.
 pub(super) struct Paint {
     pub theme: Theme,
     pub palette: &'static Palette,
@@ -25,7 +25,7 @@ pub(super) struct Pattern {
     pub id: String,
 }
 
-/// What is filled.
+/// Filled shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display)]
 #[display(rename_all = "lowercase")]
 pub(super) enum Surface {
@@ -45,7 +45,7 @@ impl Paint {
         }
     }
 
-    /// What a surface of that ink is filled with.
+    /// Fill of a surface in that ink.
     pub(super) fn fill(&mut self, fill: Fill, surface: Surface, ink: &'static str) -> String {
         let (ground, prefix) = (self.palette.ground, &self.prefix);
         let word = match fill {
@@ -65,7 +65,7 @@ impl Paint {
         url
     }
 
-    /// How the outline of a mark is broken.
+    /// Dashes of a mark's outline.
     pub(super) const fn outline(fill: Fill) -> Option<&'static str> {
         match fill {
             Fill::Dotted => Some("1.6 2"),
@@ -73,7 +73,7 @@ impl Paint {
         }
     }
 
-    /// How a line is broken.
+    /// Dashes of a line.
     pub(super) const fn dashes(fill: Fill) -> Option<&'static str> {
         match fill {
             Fill::Solid => None,
@@ -88,10 +88,8 @@ impl Paint {
 /// Dark on light, or light on dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Theme {
-    /// For paper.
     #[default]
     Light,
-    /// For dark pages.
     Dark,
 }
 
@@ -102,15 +100,14 @@ pub(crate) struct Palette {
     pub muted: &'static str,
     pub grid: &'static str,
     pub axis: &'static str,
-    /// Of a reference line.
+    /// Color of references.
     pub rule: &'static str,
-    /// Of series, by their number; each has a contrast of 3 to the ground, and the first six are told apart with any
-    /// kind of colour blindness (after Okabe & Ito 2008, darkened or lightened).
+    /// Colors of series, by their number; each has a contrast of 3 to the ground, and the first six differ with any
+    /// kind of color blindness (after Okabe & Ito 2008, darkened or lightened).
     pub series: [&'static str; 8],
 }
 
 impl Theme {
-    /// In a word.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Light => "light",

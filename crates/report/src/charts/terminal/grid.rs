@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{Signs, bar_mark, column_mark, right, series_mark, ticks, written};
-use crate::charts::chart::{Along, Chart, Mark, Panel, Path, Reach, Rule, Scale};
+use crate::charts::chart::{Along, Chart, Interval, Mark, Panel, Path, Rule, Scale};
 use crate::charts::scale::{self, Placed, Tick};
 
 /// Lines of a panel that is a picture by itself, and of one of several.
@@ -16,8 +16,10 @@ pub(super) struct Drawing<'a> {
     pub x: &'a Placed,
     pub y: &'a dyn Fn(f64) -> Option<f64>,
     pub signs: Signs,
-    /// Whether dots are told apart by the letters of their series.
+    /// Tells if dots have the letters of their series.
     pub lettered: bool,
+    /// Tells if y counts rows.
+    pub in_rows: bool,
 }
 
 /// Lines, dots and columns over two scales.
@@ -50,6 +52,7 @@ pub(super) fn draw(
         y: &|value| y.at(value),
         signs,
         lettered: chart.keys.len() > 1,
+        in_rows: false,
     };
     let bar = signs.either('│', '|');
     let rows = names.iter().zip(drawing.of(panel));
@@ -63,13 +66,14 @@ pub(super) fn draw(
     lines
 }
 
-/// They have no room among letters, and would squeeze what has.
+/// Removes intervals: they have no room among letters, and would squeeze the other marks.
 fn without_intervals(panel: &Panel) -> Panel {
     let mut panel = panel.clone();
-    let marks = panel.marks.iter_mut();
-    marks
+    panel
+        .marks
+        .iter_mut()
         .filter_map(Mark::try_as_dot_mut)
-        .for_each(|dot| dot.reach = None);
+        .for_each(|dot| dot.interval = None);
     panel
 }
 
@@ -82,8 +86,10 @@ impl Drawing<'_> {
         for mark in marks.chain(panel.marks.iter().filter(dots)) {
             self.draw(mark);
         }
-        let lines = self.lines.iter();
-        lines.map(|line| line.iter().collect()).collect()
+        self.lines
+            .iter()
+            .map(|line| line.iter().collect())
+            .collect()
     }
 
     fn set(&mut self, (x, y): (f64, f64), sign: char) {
@@ -103,8 +109,8 @@ impl Drawing<'_> {
                 } else {
                     super::mark(dot.fill, signs)
                 };
-                if let (Some(reach), Some(line)) = (dot.reach, y(dot.y)) {
-                    self.interval(reach, dot.x, line);
+                if let (Some(interval), Some(line)) = (dot.interval, y(dot.y)) {
+                    self.interval(interval, dot.x, line);
                 }
                 if let Some(at) = place((dot.x, dot.y)) {
                     self.set(at, sign);
@@ -122,27 +128,20 @@ impl Drawing<'_> {
                     }
                 }
             }
-            Mark::Column(column) => {
-                let head = y(column.height).zip(y(0.0));
-                self.area(
-                    (column.from, column.to),
-                    head,
-                    column_mark(column.fill, signs),
-                );
-            }
             Mark::Bar(bar) => {
-                let row = y(bar.row as f64);
-                self.area(
-                    (bar.from, bar.to),
-                    row.zip(row),
-                    bar_mark(bar.series, signs),
-                );
+                let (head, sign) = (y(bar.y), bar_mark(bar.series, signs));
+                if self.in_rows {
+                    self.area((bar.from, bar.to), head.zip(head), sign);
+                } else {
+                    let sign = column_mark(bar.fill, signs);
+                    self.area((bar.from, bar.to), head.zip(y(0.0)), sign);
+                }
             }
             Mark::Rule(rule) => self.reference(rule),
         }
     }
 
-    /// From a value to another, between two lines.
+    /// Fills an area between two values and two lines.
     fn area(&mut self, (from, to): (f64, f64), lines: Option<(f64, f64)>, sign: char) {
         let ends = self.x.at(from).zip(self.x.at(to));
         if let (Some((from, to)), Some((head, foot))) = (ends, lines) {
@@ -156,10 +155,7 @@ impl Drawing<'_> {
     }
 
     /// The bounds of a figure in its line.
-    fn interval(&mut self, reach: Reach, x: f64, line: f64) {
-        if reach.along != Along::X {
-            return;
-        }
+    fn interval(&mut self, interval: Interval, x: f64, line: f64) {
         let (between, begin, end) = self.signs.either(('─', '├', '┤'), ('-', '|', '|'));
         let (first, last) = self.x.ends();
         let place = |bound: Option<f64>, open: f64, sign: char, arrow: char| {
@@ -172,8 +168,18 @@ impl Drawing<'_> {
         let here = self.x.at(x).unwrap_or(first);
         // Without a bound a side is open.
         let open = |bound: Option<f64>, end: f64, beside: f64| bound.map_or(beside, |_| end);
-        let low = place(reach.low, open(reach.low, first, here - 2.0), begin, '<');
-        let high = place(reach.high, open(reach.high, last, here + 2.0), end, '>');
+        let low = place(
+            interval.low,
+            open(interval.low, first, here - 2.0),
+            begin,
+            '<',
+        );
+        let high = place(
+            interval.high,
+            open(interval.high, last, here + 2.0),
+            end,
+            '>',
+        );
         self.between((low.0, line), (high.0, line), between);
         self.set((low.0, line), low.1);
         self.set((high.0, line), high.1);

@@ -4,12 +4,12 @@ mod grid;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::chart::{Along, Axis, Chart, Fill, Group, Mark, Panel, Row};
+use super::chart::{Along, Axis, Chart, Fill, Group, Mark, Panel, RowText};
 use super::scale::{self, Placed};
 use crate::visible::{words, wrapped};
 use grid::Drawing;
 
-/// Which signs may be used.
+/// Signs that a terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signs {
     /// Lines and circles.
@@ -19,7 +19,7 @@ pub enum Signs {
 }
 
 impl Signs {
-    /// Which of two is written.
+    /// Returns one of two by the signs.
     fn either<T>(self, unicode: T, ascii: T) -> T {
         match self {
             Self::Unicode => unicode,
@@ -48,8 +48,12 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
             Axis::Scale(scale) => lines.extend(grid::draw(chart, panel, scale, signs, width)),
         }
     }
-    let notes = chart.notes.iter();
-    lines.extend(notes.flat_map(|note| wrapped(note, width, "", words)));
+    lines.extend(
+        chart
+            .notes
+            .iter()
+            .flat_map(|note| wrapped(note, width, "", words)),
+    );
     let mut text = String::new();
     for line in lines {
         text += &cut(written(&line, signs).trim_end(), width);
@@ -58,18 +62,18 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
     text
 }
 
-/// What stands for a figure that was had so.
+/// Sign of a figure by its kind.
 const fn mark(fill: Fill, signs: Signs) -> char {
     const MARKS: [[char; 5]; 2] = [['●', '◐', '◍', '◌', '○'], ['*', '%', '#', ':', 'o']];
     MARKS[signs as usize][fill as usize]
 }
 
-/// What stands for a series among lines.
+/// Sign of a series among lines.
 fn series_mark(series: usize) -> char {
     char::from(b'a' + u8::try_from(series % 26).unwrap_or(0))
 }
 
-/// What a series' bar is made of.
+/// Sign of a series' bar.
 const fn bar_mark(series: usize, signs: Signs) -> char {
     const MARKS: [[char; 6]; 2] = [
         ['█', '░', '▒', '▚', '▓', '▤'],
@@ -78,19 +82,18 @@ const fn bar_mark(series: usize, signs: Signs) -> char {
     MARKS[signs as usize][series % 6]
 }
 
-/// What a column of a histogram is made of that was had so.
+/// Sign of an upright bar.
 const fn column_mark(fill: Fill, signs: Signs) -> char {
     const MARKS: [[char; 5]; 2] = [['█', '▌', '▒', ':', 'o'], ['#', '%', '/', ':', 'o']];
     MARKS[signs as usize][fill as usize]
 }
 
-/// How the figures of a series were had, where letters stand for its dots.
+/// Kind of a series' figures, where letters stand for its dots.
 fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
-    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    let mut fills = marks.filter_map(|mark| match mark {
+    let mut fills = chart.marks().filter_map(|mark| match mark {
         Mark::Dot(dot) => (dot.series == series).then_some(dot.fill),
         Mark::Line(line) => (line.series == series).then_some(line.fill),
-        Mark::Bar(_) | Mark::Column(_) | Mark::Rule(_) => None,
+        Mark::Bar(_) | Mark::Rule(_) => None,
     });
     fills.next()
 }
@@ -98,8 +101,7 @@ fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
 /// Entries in lines.
 fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     let named = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
-    let mut marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    let stacked = marks.any(|mark| mark.try_as_bar_ref().is_some());
+    let stacked = chart.marks().any(|mark| mark.try_as_bar_ref().is_some());
     let by_letter = chart
         .panels
         .iter()
@@ -133,7 +135,7 @@ fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     lines
 }
 
-/// In signs that may be used.
+/// Replaces signs that the terminal lacks.
 fn written(text: &str, signs: Signs) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -211,7 +213,7 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
     let rows = || groups.iter().flat_map(|group| &group.rows);
     let count = rows().count();
     let written = |text: &str| written(text, signs);
-    let widest = |of: fn(&Row) -> &str| {
+    let widest = |of: fn(&RowText) -> &str| {
         let widths = rows().map(|row| written(of(row)).width());
         widths.max().unwrap_or(0)
     };
@@ -229,11 +231,12 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
         y: &in_rows,
         signs,
         lettered: false,
+        in_rows: true,
     };
     let mut tracks = drawing.of(panel).into_iter().enumerate();
     for group in groups {
         lines.extend(group.heading.clone());
-        for (Row { label, value }, (number, track)) in group.rows.iter().zip(&mut tracks) {
+        for (RowText { label, value }, (number, track)) in group.rows.iter().zip(&mut tracks) {
             let (label, value) = (
                 right(&written(label), labels),
                 right(&written(value), values),
@@ -246,10 +249,10 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
     lines
 }
 
-/// How the parts of a row's bar were had.
+/// Kind of a row's bar.
 fn had(panel: &Panel, row: usize) -> Option<Fill> {
     let mut bars = panel.marks.iter().filter_map(Mark::try_as_bar_ref);
-    bars.find(|bar| bar.row == row).map(|bar| bar.fill)
+    bars.find(|bar| bar.y == row as f64).map(|bar| bar.fill)
 }
 
 /// Names of references, each above its place.

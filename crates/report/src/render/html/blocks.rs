@@ -6,15 +6,12 @@ use std::collections::HashSet;
 
 use askama::Template;
 use itertools::Itertools;
-use keymark_bench::Provenance;
 
 use crate::charts::svg::{self, Breadth};
-use crate::charts::{Theme, light_and_dark};
-use crate::pictures;
-use crate::visible::sentence;
-use crate::{Align, Cell, Figure, Narrow, Source, Table};
+use crate::charts::{Chart, Theme, light_and_dark};
+use crate::{Align, Cell, Priority, Table};
 
-/// What a section without a heading shows.
+/// Heading of a section without one.
 pub(super) const EVERY: &str = "every case";
 /// Letters of a word that does not widen its column much.
 const WORD: usize = 24;
@@ -28,7 +25,7 @@ struct TableHtml<'a> {
     columns: Vec<Class>,
 }
 
-/// How a column is shown.
+/// Classes of a column.
 struct Class {
     right: bool,
     /// Left out in a narrow window.
@@ -36,20 +33,13 @@ struct Class {
 }
 
 impl Class {
-    /// What may be left out of a terminal may be left out here, and what is the same in every row.
+    /// A narrow window shows what a narrow terminal shows at least.
     fn of(table: &Table, number: usize) -> Self {
         let column = &table.columns[number];
-        let mut cells = table.rows.iter().map(|row| table.cell(row, number));
-        let first = cells.next();
-        let same = table.rows.len() > 1 && cells.all(|cell| Some(cell) == first);
-        let more = match (column.narrow, column.source) {
-            (Narrow::Leave(_), _) => true,
-            (Narrow::Once, Source::Provenance) => {
-                let mut rows = table.rows.iter();
-                rows.all(|row| row.provenance == Provenance::Measured)
-            }
-            (Narrow::Once | Narrow::Case, _) => same,
-            (Narrow::Keep | Narrow::Continue, _) => false,
+        let more = match column.priority {
+            Priority::Rank(_) => true,
+            Priority::Name => table.rows.len() > 1 && table.is_uniform(number),
+            Priority::Always => false,
         };
         Self {
             right: column.align == Align::Right,
@@ -77,7 +67,7 @@ impl Class {
     }
 }
 
-/// What has been placed in a page.
+/// Tables and pictures of a page so far.
 #[derive(Default)]
 pub(super) struct Placed {
     /// Tables are numbered in the order in which they stand in the document.
@@ -105,15 +95,12 @@ impl Placed {
         .render()
     }
 
-    /// The picture, or that there is too little for one.
-    pub(super) fn picture(&mut self, figure: &Figure) -> String {
-        let Some(chart) = pictures::chart(figure) else {
-            return format!("<p class=\"note\">{}</p>", sentence(pictures::NOT_ENOUGH));
-        };
+    /// Draws a picture for wide and for narrow windows.
+    pub(super) fn picture(&mut self, chart: &Chart) -> String {
         // Nothing in it is text that has not been escaped.
         let forms = [(Breadth::Page, "wide"), (Breadth::Narrow, "narrow")];
         let forms = forms.map(|(breadth, class)| {
-            let drawn = svg::draw_within(&chart, Theme::Light, breadth, &mut self.used);
+            let drawn = svg::draw_within(chart, Theme::Light, breadth, &mut self.used);
             format!("<div class=\"{class}\">{drawn}</div>")
         });
         format!("<figure>{}</figure>", forms.concat())

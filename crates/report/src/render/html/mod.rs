@@ -22,7 +22,7 @@ use blocks::{EVERY, Placed};
 
 pub use site::add_pages;
 
-/// By which words keymark knows its own pages.
+/// Mark of keymark's own pages.
 pub const MARK: &str = "<meta name=\"generator\" content=\"keymark\">";
 
 /// The style of all pages, and of pictures in them.
@@ -36,7 +36,7 @@ static OF_FILE: LazyLock<String> = LazyLock::new(|| of_page(&STYLE, SCRIPT, "'no
 /// Rows of a table that need not be folded.
 const OPEN: usize = 12;
 
-/// How figures are made, and what they do not say.
+/// Page about the methods.
 const METHODOLOGY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/METHODOLOGY.md");
 
 /// Escapes what may be from outside, once it is visible: all that stands in a template.
@@ -49,12 +49,12 @@ impl Escaper for Visibly {
     }
 }
 
-/// Where the page is to be read.
+/// Place where the page is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadIn<'a> {
     /// A file, wherever it is taken.
     File,
-    /// In the folder of a site's records, beside the file of that name.
+    /// A site's folder of records, next to the file of that name.
     Site(&'a str),
 }
 
@@ -83,7 +83,7 @@ impl Page<'_> {
         self.runs().len() > 1
     }
 
-    /// When the first run was made.
+    /// Start of the first run.
     fn started(&self) -> Option<&str> {
         let mut facts = self.conditions?.facts.iter();
         let started = facts.find(|fact| fact.name == "started")?;
@@ -95,20 +95,19 @@ impl Page<'_> {
 struct Written {
     number: usize,
     heading: String,
-    /// What the heading leaves to a smaller line.
+    /// Part of the heading in a smaller line.
     note: String,
     pictures: Vec<String>,
     said: Vec<String>,
     tables: Vec<String>,
-    /// Of the tables, where they are folded.
+    /// Summary of folded tables.
     folded: Option<String>,
     depth: Depth,
 }
 
-/// Of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
+/// Limits of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
 pub const LIMITS: Limits = Limits {
     rows: 2_000,
-    in_figure: 1_000,
     warnings: 1_000,
 };
 
@@ -146,7 +145,7 @@ pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatErr
     Ok(page.render()?)
 }
 
-/// At most three remarks for everybody, and the others.
+/// Splits the first remarks for all readers from the others.
 fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
     let (mut first, others): (Vec<&Remark>, Vec<&Remark>) = all
         .iter()
@@ -168,7 +167,7 @@ impl Written {
                     tables.push(placed.table(table, whole)?);
                 }
                 Block::Remark(remark) => said.push(remark.text.clone()),
-                Block::Figure(figure) => pictures.push(placed.picture(figure)),
+                Block::Picture(chart) => pictures.push(placed.picture(chart)),
             }
         }
         let folded = match section.depth {
@@ -203,8 +202,8 @@ fn data(document: &Document) -> Result<String, FormatError> {
         .replace('&', "\\u0026"))
 }
 
-/// What a page of keymark's with this style and script may do (Content Security Policy 3): show the style, run the script,
-/// send its forms there, and nothing else.
+/// Content Security Policy of a page with this style and script: it shows the style, runs the script, sends its forms
+/// there, and nothing else.
 fn of_page(style: &str, script: &str, forms: &str) -> String {
     format!(
         "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action {forms}",

@@ -13,7 +13,8 @@ use keymark_bench::{KeyFamily, Provenance, Strength};
 use super::blocks::Placed;
 use super::{FormatError, LIMITS, STYLE, Written, of_page};
 use crate::site::{
-    Collision, Device, Devices, KeySection, Machine, OfDevice, Origin, Pages, Site, Source,
+    Collision, Device, Devices, KeySection, OfDevice, Pages, RecordOrigin, Site, SiteMachine,
+    SiteSource,
 };
 use crate::{Document, Section};
 
@@ -41,7 +42,7 @@ pub enum SiteError {
     Collision(#[from] Collision),
 }
 
-/// What can be chosen; devices by words, too.
+/// Filters of a page.
 struct Tools {
     what: &'static str,
     families: BTreeSet<KeyFamily>,
@@ -69,7 +70,7 @@ fn name(text: &str) -> String {
     shortened(text, NAME)
 }
 
-/// Whether a word of it widens its column.
+/// Tells if a word widens its column.
 fn is_long(text: &str) -> bool {
     name(text)
         .split(' ')
@@ -80,7 +81,7 @@ fn device_address(device: &Device) -> String {
     format!("devices/{}.html", device.identified.id)
 }
 
-/// As the script compares it.
+/// Key and strength as the script compares them.
 fn key(family: KeyFamily, strength: Option<Strength>) -> String {
     format!("{family}/{}", level(strength))
 }
@@ -103,12 +104,14 @@ fn tools(what: &'static str, devices: &[Device]) -> Tools {
 
 /// `2 measured, 1 twin`
 fn kinds(device: &Device) -> String {
-    let kinds = device.kinds.iter();
-    let mut words = kinds.map(|(kind, number)| format!("{number} {kind}"));
+    let mut words = device
+        .kinds
+        .iter()
+        .map(|(kind, number)| format!("{number} {kind}"));
     words.join(", ")
 }
 
-fn made(source: &Source) -> String {
+fn made(source: &SiteSource) -> String {
     // Of a table without a year in its name.
     if source.started == jiff::Timestamp::UNIX_EPOCH {
         return "not stated".to_owned();
@@ -138,12 +141,12 @@ fn index(site: &Site) -> Index<'_> {
     }
 }
 
-/// As the script compares them.
+/// Keys of a device as the script compares them.
 fn keys(device: &Device) -> String {
-    let mut keys = device.strengths.iter().flat_map(|(family, strengths)| {
-        let levels = strengths.iter();
-        levels.map(|strength| key(*family, *strength))
-    });
+    let mut keys = device
+        .strengths
+        .iter()
+        .flat_map(|(family, strengths)| strengths.iter().map(|strength| key(*family, *strength)));
     keys.join(" ")
 }
 
@@ -155,11 +158,12 @@ fn strengths(device: &Device) -> String {
     words.join("; ")
 }
 
-/// What the first of its keys take, and how many more there are.
+/// Times of a device's first keys, and how many more there are.
 fn times(device: &Device) -> String {
-    let all = device.sections.iter();
-    let times =
-        all.filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)));
+    let times = device
+        .sections
+        .iter()
+        .filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)));
     let times: Vec<String> = times.collect();
     let more = match times.len().saturating_sub(TIMES) {
         0 => String::new(),
@@ -196,7 +200,7 @@ fn device_page<'a>(site: &'a Site, device: &'a Device) -> Result<DevicePage<'a>,
 }
 
 impl DevicePage<'_> {
-    fn source(&self, of: &OfDevice) -> &Source {
+    fn source(&self, of: &OfDevice) -> &SiteSource {
         &self.site.sources[of.source]
     }
 }
@@ -206,7 +210,7 @@ fn provenances(of: &OfDevice) -> String {
     kinds.iter().join(", ")
 }
 
-/// What a source calls the device, with its product and versions there.
+/// Names of the device in a source, with its product and versions there.
 fn called(of: &OfDevice) -> String {
     let mut devices = of.devices.iter().map(|device| {
         let product = Some(device.product.clone())
@@ -218,7 +222,7 @@ fn called(of: &OfDevice) -> String {
     devices.join(" | ")
 }
 
-/// Where an address leads, in few words: the rest of it may be long.
+/// Host of an address: the rest may be long.
 fn host(link: &str) -> String {
     let (_, rest) = link.split_once("://").unwrap_or(("", link));
     name(rest.split(['/', '?', '#']).next().unwrap_or(rest))
@@ -235,14 +239,16 @@ struct MachinesPage<'a> {
 struct MachineEntry<'a> {
     id: &'a str,
     words: &'a str,
-    records: Vec<&'a Source>,
+    records: Vec<&'a SiteSource>,
 }
 
 fn machines(site: &Site) -> MachinesPage<'_> {
-    let of = |machine: Option<&Machine>| {
-        let records = site.sources.iter();
-        let its = records.filter(|source| source.machine.as_ref() == machine);
-        its.collect::<Vec<&Source>>()
+    let of = |machine: Option<&SiteMachine>| {
+        let its = site
+            .sources
+            .iter()
+            .filter(|source| source.machine.as_ref() == machine);
+        its.collect::<Vec<&SiteSource>>()
     };
     let each = site.machines.iter().map(|machine| MachineEntry {
         id: &machine.id,
@@ -262,9 +268,9 @@ fn machines(site: &Site) -> MachinesPage<'_> {
 }
 
 impl MachinesPage<'_> {
-    /// Those that have a page, each kind of figures once: articles have figures of many devices that nobody has
-    /// contributed to.
-    fn devices(&self, source: &Source) -> Vec<(&Device, Provenance)> {
+    /// Devices that have a page, each kind of figures once: articles have figures of many devices without
+    /// contributions.
+    fn devices(&self, source: &SiteSource) -> Vec<(&Device, Provenance)> {
         let devices = source.devices.iter().filter_map(|device| {
             let mut known = self.site.devices.iter();
             let known = known.find(|known| known.identified.id == device.identified.id)?;

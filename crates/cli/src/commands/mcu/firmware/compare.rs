@@ -182,7 +182,7 @@ fn print(rows: &[ChangeRow]) {
         let changed = |row: &&ChangeRow| row.of == FUNCTION && row.difference() != 0;
         whole.chain(part.iter().filter(changed).take(MOST_FUNCTIONS))
     });
-    let table = TableOf::plain(shown)
+    let table = TableOf::new(shown)
         .name("mcu", |row| row.mcu.as_str())
         .name("of", |row| row.of)
         .name("name", |row| row.name.as_str())
@@ -191,7 +191,7 @@ fn print(rows: &[ChangeRow]) {
         .value("difference", |row| format!("{:+}", row.difference()))
         .value("change", |row| percent(row.change()))
         .value("band", |row| row.band());
-    output::fitted(table);
+    output::table(table);
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Annotated {
         output::heading(&format!("{}, by instruction", self.function));
         let cycles: u64 = self.lines.iter().map(|line| line.took.cycles).sum();
         let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / cycles.max(1) as f64);
-        let mut table = TableOf::plain(&self.lines)
+        let mut table = TableOf::new(&self.lines)
             .name("address", |line| format!("{:x}", line.address))
             .name("instruction", |line| line.instruction.as_str())
             .value("count", |line| line.took.count)
@@ -103,6 +103,6 @@ impl Annotated {
                 table = table.value(stall.name(), |line| line.took.waits[stall]);
             }
         }
-        output::fitted(table);
+        output::table(table);
     }
 }

@@ -135,7 +135,7 @@ fn report(run: &FirmwareRun, judged: &[Test]) -> Value {
 
 fn print_phases(run: &FirmwareRun) {
     let clock = run.mcu.clock;
-    let mut table = TableOf::plain(run.phases())
+    let mut table = TableOf::new(run.phases())
         .name("phase", |(name, _)| name.clone())
         .value("times", |(_, phase)| phase.count)
         .value("time", |(_, phase)| clock.seconds(phase.account.cycles()))
@@ -162,13 +162,13 @@ fn print_phases(run: &FirmwareRun) {
     for &stall in Stall::ALL.iter().filter(shown) {
         table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
     }
-    output::fitted(table);
+    output::table(table);
 }
 
 fn print_functions(run: &FirmwareRun, top: usize) {
     let all = run.cycles().max(1) as f64;
     output::line("");
-    let table = TableOf::plain(run.profiler.flat().into_iter().take(top))
+    let table = TableOf::new(run.profiler.flat().into_iter().take(top))
         .name("function", |(name, _)| name.clone())
         .value("share", |(_, spent)| {
             format!("{:.1} %", 100.0 * spent.cycles as f64 / all)
@@ -177,5 +177,5 @@ fn print_functions(run: &FirmwareRun, top: usize) {
         .value("with callees", |(_, spent)| count(spent.inclusive))
         .value("instructions", |(_, spent)| count(spent.instructions))
         .value("calls", |(_, spent)| spent.calls);
-    output::fitted(table);
+    output::table(table);
 }

@@ -13,7 +13,7 @@ use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
 use keymark_report::answers::answers;
 use keymark_report::charts::Theme;
-use keymark_report::pictures::Kind;
+use keymark_report::pictures::PictureKind;
 use rayon::prelude::*;
 
 use super::record;
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
         }
     }
     if let Some(file) = &arguments.plot {
-        let charts = pictures::charts(std::slice::from_mut(&mut record), Some(Kind::Predictions))?;
+        let charts = pictures::charts(std::slice::from_mut(&mut record), Some(PictureKind::Means))?;
         pictures::write(&charts, file, Theme::Light)?;
     }
     let saved = frame::keep(&record, archive);

@@ -39,22 +39,22 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
     ));
     let mut lines = head(first, arguments.tolerance);
     if predictions.len() > MOST_COLUMNS {
-        let mut table = TableOf::plain(predictions).name("prediction", |one| one.name());
+        let mut table = TableOf::new(predictions).name("prediction", |one| one.name());
         for line in &lines {
             table = table.value(line.name.as_str(), |one| (line.cell)(one));
         }
-        output::fitted(table);
+        output::table(table);
         output::line(&format!(
             "for up to {MOST_COLUMNS} predictions the table shows where their cycles go; --json always does"
         ));
     } else {
         lines.extend(phases(first));
         lines.extend(details(predictions));
-        let mut table = TableOf::plain(&lines).name("", |line| line.name.as_str());
+        let mut table = TableOf::new(&lines).name("", |line| line.name.as_str());
         for prediction in predictions {
             table = table.value(prediction.name(), |line| (line.cell)(prediction));
         }
-        output::fitted(table);
+        output::table(table);
     }
     output::line("");
 }

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &TraceArguments, named: &str, signals: Listening) -
     let threads = read(&trace)?;
     let origin = origin(&module);
     let document = document(&threads, &ended, &origin, &own);
-    output::document(&document, &arguments.tables);
+    output::document(&document);
     Ok(ended.exit)
 }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use itertools::Itertools;
 use keymark_report::units::{self, counted};
-use keymark_report::{Block, Cell, Column, Remark, RemarkKind, grouped};
+use keymark_report::{Block, Cell, Column, Remark, RemarkKind, TableOf, grouped};
 use keymark_shim_protocol::pkcs11::trace::{CallTimes, Calls, TracedThread, together};
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stats::Ratio;
 use keymark_stores::pkcs11::name;
 
 use super::super::Origin;
-use super::super::tables::{ended, of_one_card};
+use super::super::tables::of_one_card;
 
 /// A process, its threads together.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ fn count(calls: &Calls, call: Call) -> u64 {
 }
 
 fn share(time: Duration, whole: Duration) -> Cell {
-    Cell::Share(Ratio(time.as_secs_f64() / whole.as_secs_f64()))
+    Cell::share(Ratio(time.as_secs_f64() / whole.as_secs_f64()))
 }
 
 /// A line a function, in the order in which they were first called.
@@ -64,7 +64,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     lines.sort_by_key(|(_, times)| times.first_begin_ns);
     let waits = calls.values().any(|times| !times.waited.is_zero());
     let waited = waits.then(|| Column::value("waited").leave(3));
-    let table = of_one_card(lines, origin)
+    let table = TableOf::new(lines)
         .name("function", |(traced, _)| traced.name())
         .value("n", |(_, times)| times.count)
         .value("first", |(_, times)| times.first)
@@ -76,7 +76,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
         .name("failures", |(_, times)| {
             Some(format!("{} × {}", times.failed, name(times.code?)))
         });
-    ended(table)
+    of_one_card(table, origin)
 }
 
 pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
@@ -123,7 +123,7 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
         })
     };
     let lines = processes.iter().map(|process| (process, work(process)));
-    let table = of_one_card(lines, origin)
+    let table = TableOf::new(lines)
         .name("process", |(process, _)| {
             format!("{} ({})", process.name, process.number)
         })
@@ -148,7 +148,7 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
         .optional(1, "share", |(process, _)| {
             share(total(process.calls.values()), whole)
         });
-    ended(table)
+    of_one_card(table, origin)
 }
 
 pub(super) fn nothing_asked(whole: Duration, own: &Path) -> Block {
