@@ -318,10 +318,11 @@ pub struct StorageArguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub geometry: Vec<String>,
 
-    /// Use of the token
+    /// Use of the token: signatures or mixed
     #[arg(
         long,
-        value_name = "signatures|mixed",
+        value_name = "NAME,…",
+        value_delimiter = ',',
         default_value = "signatures,mixed"
     )]
     pub workload: Vec<Workload>,

@@ -75,7 +75,8 @@ fn many_runs_are_compared_with_any_baseline() {
     let over_all = compared("one two --geometric-mean");
     let mean = over_all.last().unwrap()["geometric_mean"].as_f64().unwrap();
     assert!((mean - 2.0).abs() < 0.01, "{mean}");
-    let published = compared("one published:tokens");
+    let mut published = compared("one published:tokens");
+    published.retain(|row| row.get("missing_case").is_none());
     assert!(!published.is_empty());
     for row in published {
         assert_has(

@@ -55,8 +55,16 @@ pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> 
 fn verdict(verdict: &Verdict, width: Width) -> String {
     let mut text = heading(&verdict.headline(), width);
     let lines = verdict.lines();
-    let name = lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
-    let keys = lines.iter().map(|line| line.keys.width()).max().unwrap_or(0);
+    let name = lines
+        .iter()
+        .map(|line| line.name.width())
+        .max()
+        .unwrap_or(0);
+    let keys = lines
+        .iter()
+        .map(|line| line.keys.width())
+        .max()
+        .unwrap_or(0);
     for line in lines {
         let figures = format!("{:keys$}  {}", line.keys, line.figures);
         text.push_str(&entry(2, &line.name, name + 1, &figures, width));

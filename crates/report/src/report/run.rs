@@ -9,12 +9,12 @@ use crate::analysis::{
     Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, and, key_use, servers,
 };
 use crate::answers::answers;
-use crate::verdict::Verdict;
 use crate::charts::{Chart, Mark};
 use crate::compare::conditions;
 use crate::document::mixed;
 use crate::pictures::{self, AnalyzedRun, DotRow, PARTS, PictureKind};
 use crate::pivot::Axis;
+use crate::verdict::Verdict;
 use crate::{Block, Depth, Document, RemarkKind, Section};
 
 /// Pictures of a report.

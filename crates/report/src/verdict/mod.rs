@@ -152,12 +152,11 @@ impl Verdict {
     pub fn fields(&self) -> serde_json::Value {
         let mut fields = serde_json::to_value(self).unwrap_or_default();
         if let (Finding::Keys { choices }, Some(object)) = (&self.finding, fields.as_object_mut()) {
-            let first = &choices[0].usage;
-            for choice in choices.iter().filter(|choice| choice.usage == *first) {
-                if let Some(key) = &choice.chosen {
-                    let name = choice.operation.to_string();
-                    object.insert(name, key.algorithm.to_string().into());
-                }
+            let chosen = || choices.iter().filter(|choice| choice.chosen.is_some());
+            let first = chosen().next().map(|choice| &choice.usage);
+            for choice in chosen().filter(|choice| Some(&choice.usage) == first) {
+                let key = choice.chosen.iter().map(|key| key.algorithm.to_string());
+                object.insert(choice.operation.to_string(), key.collect::<String>().into());
             }
         }
         fields

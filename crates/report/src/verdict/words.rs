@@ -2,10 +2,10 @@
 
 use itertools::Itertools;
 use keymark_bench::{Case, Operation, StackName, StoreKind};
-use keymark_stats::{Estimate, Seconds};
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 
 use super::{Certainty, DeviceRanking, Evidence, Finding, KeyChoice, REASONS, Usage, Verdict};
-use crate::units::{self, Digits};
+use crate::units::{self, Bare, Digits, Unit, two_digits};
 
 pub(super) const GNUPG: &str = "GnuPG";
 pub(super) const CACHED: &str = "with a cached passphrase";
@@ -98,18 +98,20 @@ impl Verdict {
 }
 
 fn keys(choices: &[KeyChoice]) -> String {
-    let first = &choices[0].usage;
-    let of_first = choices.iter().filter(|choice| choice.usage == *first);
-    let chosen: Vec<&Evidence> = of_first
+    let Some(first) = choices.iter().find(|choice| choice.chosen.is_some()) else {
+        let is_weak = |choice: &KeyChoice| choice.alike.is_empty();
+        let why = match choices.iter().all(is_weak) {
+            true => "all these keys have less than 128-bit strength",
+            false => "the times are too uncertain. Repeat the run when the machine is idle",
+        };
+        return format!("No recommendation: {why}.");
+    };
+    let first = &first.usage;
+    let chosen: Vec<&Evidence> = choices
+        .iter()
+        .filter(|choice| choice.usage == *first)
         .filter_map(|choice| choice.chosen.as_ref())
         .collect();
-    if chosen.is_empty() {
-        let weak = choices.iter().all(|choice| choice.alike.is_empty());
-        return match weak {
-            true => "Use none of these keys: all have less than 128-bit strength.".to_owned(),
-            false => "No recommendation: the times are too uncertain. Repeat the run when the machine is idle.".to_owned(),
-        };
-    }
     let what = chosen
         .iter()
         .map(|key| format!("{} with {}", key.operation, key.algorithm))
@@ -157,16 +159,17 @@ fn usage_lines(choices: &[KeyChoice]) -> Vec<UsageLine> {
 
 /// `: 66,000/s on one core`, for a server, whose readers count in rates.
 fn rate(usage: &Usage, key: &Evidence) -> Option<String> {
-    let rate = keymark_stats::PerSecond(1.0 / key.mean.value.0);
-    (usage.name == TLS).then(|| format!(" ({} on one core)", units::rate(rate)))
+    let rate = PerSecond(two_digits(1.0 / key.mean.value.0));
+    let written = || units::rounded_rate(rate, Digits::Two);
+    (usage.name == TLS).then(|| format!(" ({} on one core)", written()))
 }
 
 /// `rsa4096 signs 3.7× slower than ed25519; nistp256: no difference shown`
 fn reason(choice: &KeyChoice) -> Option<String> {
     let chosen = choice.chosen.as_ref()?;
     let slower = choice.slower.iter().map(|slower| {
-        let times = units::ratio(slower.times.value);
-        format!("{} {times}×", slower.evidence.algorithm)
+        let times = times(slower.times.value);
+        format!("{} {times}", slower.evidence.algorithm)
     });
     let slower: Vec<String> = slower.collect();
     let alike = choice.alike.iter().map(|key| key.algorithm.to_string());
@@ -224,10 +227,10 @@ fn gap(ranking: &DeviceRanking) -> Option<String> {
     };
     fastest.is_below(slowest).then(|| {
         format!(
-            "To {} with {}, {last} is {}× slower than {first}.",
+            "To {} with {}, {last} is {} slower than {first}.",
             ranking.operation,
             ranking.algorithm,
-            units::ratio(slowest.over(fastest).value)
+            times(slowest.over(fastest).value)
         )
     })
 }
@@ -274,18 +277,20 @@ fn doing(operation: Operation) -> &'static str {
     }
 }
 
-/// `5.8 ms ±13 %`
-fn figure(mean: &Estimate<Seconds>) -> String {
-    let doubt = mean.relative_half_width().filter(|width| *width > 0.0);
-    match doubt {
-        Some(width) => format!("{} ±{}", duration(mean), units::width(width)),
-        None => duration(mean),
-    }
+/// `2.7×`, `35×`
+fn times(ratio: Ratio) -> String {
+    let digits = usize::from(ratio.0 < 9.95);
+    format!("{:.digits$}×", ratio.0)
 }
 
-/// `5.8 ms`, in two digits where the third is noise.
+/// `5.8 ms ±13 %`: as in the table.
+fn figure(mean: &Estimate<Seconds>) -> String {
+    Unit::Seconds.brief(&mean.map(|time| time.0), Bare::Uncertain)
+}
+
+/// `5.8 ms`
 fn duration(mean: &Estimate<Seconds>) -> String {
-    let noisy = mean.relative_half_width().is_some_and(|width| width > 0.01);
-    let digits = if noisy { Digits::Two } else { Digits::Three };
-    units::rounded_duration(mean.value, digits)
+    let written = figure(mean);
+    let value = written.split(" ±").next();
+    value.unwrap_or_default().to_owned()
 }
