@@ -107,8 +107,10 @@ pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
 /// Prints a table on stdout, as wide as the terminal: figures without room are left out from the right.
 pub(crate) fn table<T>(table: TableOf<T>) {
     let mut table = table.table();
-    let figures = table.columns.iter_mut();
-    let figures = figures.filter(|column| column.align == Align::Right);
+    let figures = table
+        .columns
+        .iter_mut()
+        .filter(|column| column.align == Align::Right);
     for column in figures
         .skip(1)
         .filter(|column| column.priority == Priority::Always)

@@ -289,9 +289,9 @@ mod tests {
     }
 
     fn apart(samples: &[(u32, u64, u64)]) -> bool {
-        let samples = samples.iter();
         work_apart(&Block {
             samples: samples
+                .iter()
                 .map(|(worker, start, end)| sample(*worker, *start, *end))
                 .collect(),
             ..Block::default()

@@ -111,8 +111,9 @@ fn facts(setting: &Setting) -> impl Iterator<Item = (&'static str, String)> {
         None => cores,
     };
     let kernel = environment.kernel.as_ref();
-    let versions = environment.versions.iter();
-    let programs: Vec<String> = versions
+    let programs: Vec<String> = environment
+        .versions
+        .iter()
         .map(|(name, version)| format!("{name} {version}"))
         .chain([format!("keymark {}", environment.keymark)])
         .collect();

@@ -170,8 +170,7 @@ mod tests {
     fn signs_follow_the_locale() {
         let with = |variables: &'static [(&str, &str)]| {
             signs(move |name| {
-                let mut known = variables.iter();
-                let found = known.find(|(known, _)| *known == name);
+                let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| (*value).to_owned())
             })
         };

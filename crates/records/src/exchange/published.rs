@@ -356,8 +356,7 @@ mod tests {
     fn rows_become_cases_where_they_say_which_one() {
         let record = Shipped::named("tokens").unwrap().record().unwrap();
         let found = |device: &str, case: &str| {
-            let mut cases = record.cases.iter();
-            let found = cases.find(|each| {
+            let found = record.cases.iter().find(|each| {
                 let words = format!(
                     "{} {} {}",
                     each.case.algorithm,

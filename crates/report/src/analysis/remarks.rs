@@ -244,8 +244,10 @@ impl FamilyBreakdown {
         let Some(own) = &self.layers.own_library else {
             return Vec::new();
         };
-        let cases = self.breakdowns.iter();
-        let standing_in = cases.filter(|breakdown| breakdown.basis == Basis::StandIn);
+        let standing_in = self
+            .breakdowns
+            .iter()
+            .filter(|breakdown| breakdown.basis == Basis::StandIn);
         let standing_in = standing_in.count();
         let explained = self.has_beside().then(|| own.explanation.to_owned());
         let stand_in = match (standing_in, self.has_beside()) {

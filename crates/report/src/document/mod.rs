@@ -108,8 +108,9 @@ impl Document {
 
     /// Returns the command that repeats each run, if it is known.
     pub fn commands(&self) -> impl Iterator<Item = &Rerun> {
-        let conditions = self.conditions.iter();
-        conditions.flat_map(|conditions| &conditions.commands)
+        self.conditions
+            .iter()
+            .flat_map(|conditions| &conditions.commands)
     }
 
     /// Every table, in order.

@@ -177,8 +177,10 @@ fn reasons(comparison: &Comparison) -> Vec<Remark> {
 fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<String> {
     let cases = comparison.pairs.len();
     let noise = percent(comparison.criteria.noise.on(grounds));
-    let mut pairs = comparison.pairs.iter();
-    let of_side = pairs.find(|pair| pair.grounds == grounds && pair.side == side)?;
+    let of_side = comparison
+        .pairs
+        .iter()
+        .find(|pair| pair.grounds == grounds && pair.side == side)?;
     let [old, new] = of_side.runs;
     let corrected = match cases {
         1 => format!("the interval and its verdict allow for noise of up to {noise}"),

@@ -115,8 +115,7 @@ impl KeyHome {
     /// else that which gpg would use.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
         if let Some((slot, fingerprint)) = self.in_slot(operation)? {
-            let mut keys = self.keys.iter();
-            let key = keys.find(|key| key.fingerprint == fingerprint);
+            let key = self.keys.iter().find(|key| key.fingerprint == fingerprint);
             let key = key.ok_or_else(|| {
                 Error::call(
                     "gpg --list-secret-keys",

@@ -66,8 +66,10 @@ fn settings(directory: &Path) -> BTreeMap<PathBuf, String> {
 impl Gnupg {
     /// Its version and that of the library that does the arithmetic.
     pub fn versions(&self) -> BTreeMap<String, String> {
-        let libgcrypt = self.libgcrypt.iter();
-        let libgcrypt = libgcrypt.map(|version| ("libgcrypt".to_owned(), version.clone()));
+        let libgcrypt = self
+            .libgcrypt
+            .iter()
+            .map(|version| ("libgcrypt".to_owned(), version.clone()));
         let gnupg = ("gnupg".to_owned(), self.version.clone());
         let agent = (
             "gpg-agent.conf".to_owned(),

@@ -54,8 +54,7 @@ impl Scdaemon {
                     .extend(socket.map(|socket| ("PCSCLITE_CSOCK_NAME".into(), socket.into())));
             }
         }
-        let trace = link.trace.iter();
-        environment.extend(trace.map(|trace| (TRACE.into(), trace.into())));
+        environment.extend(link.trace.iter().map(|trace| (TRACE.into(), trace.into())));
         Ok(Self {
             agent_options: String::new(),
             configuration: Some(("scdaemon.conf", text)),

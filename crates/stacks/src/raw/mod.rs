@@ -113,9 +113,10 @@ fn with_library(built_in: &Way, library: Library) -> Way {
         let mut known = found.iter().flatten();
         known.any(|capability: &Capability| capability.algorithm == algorithm)
     };
-    let synonyms = built_in.synonyms.iter();
     Way {
-        synonyms: synonyms
+        synonyms: built_in
+            .synonyms
+            .iter()
             .filter(|synonym| has(synonym.algorithm))
             .copied()
             .collect(),

@@ -32,8 +32,10 @@ pub struct OpenSsh {
 impl OpenSsh {
     /// Its version and that of the library that does the arithmetic.
     pub fn versions(&self) -> BTreeMap<String, String> {
-        let libcrypto = self.libcrypto.iter();
-        let libcrypto = libcrypto.map(|version| ("openssh-libcrypto".to_owned(), version.clone()));
+        let libcrypto = self
+            .libcrypto
+            .iter()
+            .map(|version| ("openssh-libcrypto".to_owned(), version.clone()));
         let openssh = ("openssh".to_owned(), self.version.clone());
         libcrypto.chain([openssh]).collect()
     }

@@ -30,8 +30,10 @@ pub(super) fn print(audit: &Audit, question: &AuditQuestion, long: bool) {
         answer(audit, question);
     }
     named(audit, long);
-    let all = audit.keys.iter();
-    let all = all.flat_map(|key| key.findings.iter().map(move |finding| (finding, key)));
+    let all = audit
+        .keys
+        .iter()
+        .flat_map(|key| key.findings.iter().map(move |finding| (finding, key)));
     let findings: Vec<(&Finding, &FoundKey)> = all
         .filter(|(finding, key)| long || finding.is_weakness() && !is_repeated(finding, key))
         .sorted_by_key(|(finding, _)| (finding.level, finding.kind))

@@ -14,8 +14,8 @@ const NAME: usize = 16;
 const NAMED: usize = 3;
 
 pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
-    let devices = inventory.devices.iter();
-    let (twins, mut others): (Vec<&Found>, Vec<&Found>) = devices.partition(|found| is_twin(found));
+    let (twins, mut others): (Vec<&Found>, Vec<&Found>) =
+        inventory.devices.iter().partition(|found| is_twin(found));
     // What is plugged in stands first: only a token that is there has a serial number.
     others.sort_by_key(|found| found.identity.serial.is_none());
     for found in &others {

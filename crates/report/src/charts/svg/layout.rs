@@ -87,7 +87,6 @@ impl Layout {
         let room = width - 2.0 * EDGE;
         let size = title_size(breadth);
         let title = metrics::wrap(&chart.title, size, Weight::Bold, room);
-        let notes = chart.notes.iter();
         let mut layout = Self {
             width,
             height: 0.0,
@@ -99,7 +98,9 @@ impl Layout {
             panels: Vec::new(),
             bottom: 0.0,
             notes_top: 0.0,
-            notes: notes
+            notes: chart
+                .notes
+                .iter()
                 .flat_map(|note| metrics::wrap(note, SMALL, Weight::Regular, room))
                 .collect(),
             breadth,

@@ -272,8 +272,11 @@ impl MachinesPage<'_> {
     /// contributions.
     fn devices(&self, source: &SiteSource) -> Vec<(&Device, Provenance)> {
         let devices = source.devices.iter().filter_map(|device| {
-            let mut known = self.site.devices.iter();
-            let known = known.find(|known| known.identified.id == device.identified.id)?;
+            let known = self
+                .site
+                .devices
+                .iter()
+                .find(|known| known.identified.id == device.identified.id)?;
             Some((known, device.provenance))
         });
         let each = devices.unique_by(|(device, kind)| (&device.identified.id, *kind));

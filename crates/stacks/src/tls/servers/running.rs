@@ -147,8 +147,11 @@ fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
     // Weak keys are the server's business.
     let probed = probe(&target, Weak::Allowed, &ANSWER, (&clock, &stop));
     let probed = probed.map_err(|error| error.to_string())?;
-    let mut own = spec.certificates.iter();
-    if !own.any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first()) {
+    if !spec
+        .certificates
+        .iter()
+        .any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first())
+    {
         return Err("another server answers at that port".to_owned());
     }
     match (probed.body, u64::from(spec.body)) {
