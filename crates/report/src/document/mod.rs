@@ -77,9 +77,6 @@ impl Document {
         }
         self.head.truncate(self.head_in_brief);
         if self.verdict.is_some() {
-            // The verdict has the keys, and says itself how certain it is.
-            let said = [Topic::Keys, Topic::Certainty];
-            self.answers.retain(|answer| !said.contains(&answer.topic));
             self.answers.truncate(REASONS);
         }
         let (sections, remarks) = (self.sections.len(), self.warnings.len());

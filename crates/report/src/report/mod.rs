@@ -61,11 +61,13 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
 }
 
 impl Document {
-    /// Another document behind this one, under its name where there are several. The answer is the first one's.
+    /// Another document behind this one, under its name where there are several. The answers are the first one's, the
+    /// verdict is that of a single run.
     fn add(&mut self, other: Self, name: Option<&str>, first: bool) {
         debug_assert_eq!(other.schema, SCHEMA);
         if first {
             self.answers = other.answers;
+            self.verdict = other.verdict.filter(|_| name.is_none());
         }
         let named = |text: String| match name {
             Some(name) => format!("run {name}: {text}"),

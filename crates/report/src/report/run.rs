@@ -8,7 +8,7 @@ use crate::analysis::tables;
 use crate::analysis::{
     Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, and, key_use, servers,
 };
-use crate::answers::answers;
+use crate::answers::{Topic, answers};
 use crate::charts::{Chart, Mark};
 use crate::compare::conditions;
 use crate::document::mixed;
@@ -40,7 +40,13 @@ impl Analysis {
         articles: &[Record],
         by: Option<&[Axis]>,
     ) -> Document {
-        let answers = answers(self, record);
+        let mut answers = answers(self, record);
+        let verdict = Verdict::of(self, record);
+        if verdict.is_some() {
+            // The verdict has the keys, and says itself how certain it is.
+            let said = [Topic::Keys, Topic::Certainty];
+            answers.retain(|answer| !said.contains(&answer.topic));
+        }
         let run = AnalyzedRun {
             record,
             analysis: self,
@@ -84,7 +90,7 @@ impl Analysis {
         let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
             title: Some(format!("run {}", record.id)),
-            verdict: Verdict::of(self, record),
+            verdict,
             answers,
             head,
             head_in_brief,
