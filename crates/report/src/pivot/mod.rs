@@ -18,9 +18,6 @@ use crate::grouped;
 pub use axis::Axis;
 pub(crate) use overview::published_keycards;
 
-/// Columns for which every screen has room.
-const FEW: usize = 2;
-
 /// Figure of a case that a pivot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
@@ -218,12 +215,13 @@ impl<'r> Pivot<'r> {
         }
         let uniform = self.provenance().is_some();
         let main = self.main(is_whole);
-        let headings = self.headings();
-        let few = headings.len() <= FEW;
-        for (heading, name) in headings {
+        for (heading, name) in self.headings() {
             let column = Column::value(heading);
-            let stays = few || main.as_ref() == Some(&name);
-            let column = if stays { column } else { column.leave(0) };
+            let column = if main.as_ref() == Some(&name) {
+                column
+            } else {
+                column.leave(0)
+            };
             table = table.column(column, |line| {
                 let found = line.iter().find(|entry| self.name(&entry.case) == name);
                 found.map_or(Cell::Missing, |entry| bracketed(&entry.cell, uniform))

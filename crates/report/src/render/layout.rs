@@ -15,6 +15,8 @@ use crate::{Align, Cell, Column, Priority, Table};
 pub(super) const GAP: usize = 2;
 /// Columns of a terminal that a broken name has at least.
 const NAME: usize = 24;
+/// Columns that it has at least where nothing else gives room.
+const SHORT: usize = 10;
 
 /// A column as text.
 struct Drawn {
@@ -50,10 +52,15 @@ impl Drawn {
         self.measure();
     }
 
-    /// Breaks values between words.
+    /// Breaks values between words, and longer words anywhere.
     fn break_cells(&mut self, room: usize) {
         for cell in &mut self.cells {
-            *cell = wrapped(cell, room, "", crate::visible::words).join("\n");
+            let lines = wrapped(cell, room, "", crate::visible::words);
+            let pieces = lines.iter().flat_map(|line| {
+                let letters = line.chars().chunks(room);
+                letters.into_iter().map(String::from_iter).collect_vec()
+            });
+            *cell = pieces.collect_vec().join("\n");
         }
         self.measure();
     }
@@ -123,9 +130,19 @@ impl<'a> Layout<'a> {
 
     /// Breaks the widest names, if figures alone do not leave them enough room.
     fn break_names(&mut self, limit: usize) {
-        let beyond = self.width().saturating_sub(limit);
-        if let Some(column) = self.widest(|_| true).filter(|_| beyond > 0) {
-            column.break_cells(column.width.saturating_sub(beyond).max(NAME));
+        for least in [NAME, SHORT] {
+            let mut beyond = self.width().saturating_sub(limit);
+            while beyond > 0 {
+                let broadest = self.widest(|_| true);
+                let Some(column) = broadest.filter(|column| widest(&column.cells) > least) else {
+                    break;
+                };
+                column.break_cells(column.width.saturating_sub(beyond).max(least));
+                let before = std::mem::replace(&mut beyond, self.width().saturating_sub(limit));
+                if beyond == before {
+                    break;
+                }
+            }
         }
     }
 

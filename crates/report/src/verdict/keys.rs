@@ -24,7 +24,9 @@ pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
     let groups = grouped(uses, |(usage, row)| (usage.clone(), row.case.operation));
     let choices = groups.into_iter().filter_map(|((usage, operation), rows)| {
         let rows = rows.into_iter().map(|(_, row)| row);
-        choice(usage, operation, rows.filter_map(Evidence::of).collect())
+        let keys = rows.filter_map(Evidence::of);
+        let keys = keys.unique_by(|key| key.algorithm).collect();
+        choice(usage, operation, keys)
     });
     let choices: Vec<KeyChoice> = choices
         .sorted_by_key(|choice| {

@@ -9,7 +9,9 @@ mod keys;
 mod tests;
 mod words;
 
-use keymark_bench::{Algorithm, CaseId, DeviceName, Operation, Record, Strength};
+use keymark_bench::{
+    Algorithm, CaseId, DeviceName, Operation, Provenance, Record, RunState, Strength,
+};
 use keymark_stats::{Estimate, Ratio, Seconds};
 use serde::Serialize;
 
@@ -133,8 +135,11 @@ pub struct Certainty {
 }
 
 impl Verdict {
-    /// Finds a run's verdict; none for a kind of run without a rule.
+    /// Finds a run's verdict; none for an article's figures and for a kind of run without a rule.
     pub fn of(analysis: &Analysis, record: &Record) -> Option<Self> {
+        if record.state == RunState::Published {
+            return None;
+        }
         let finding = devices::rankings(analysis)
             .or_else(|| keys::choices(analysis))
             .or_else(|| single(analysis))?;
@@ -226,7 +231,7 @@ impl Certainty {
         known.sort_unstable();
         let of_a_figure = |row: &&Row| row.mean().is_some() && row.failure.is_none();
         let figures = || rows.iter().filter(of_a_figure);
-        let is_measured = |row: &&Row| row.case.provenance == keymark_bench::Provenance::Measured;
+        let is_measured = |row: &&Row| row.case.provenance == Provenance::Measured;
         let measured = figures().filter(is_measured).count();
         Self {
             measured,

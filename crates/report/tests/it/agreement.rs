@@ -77,7 +77,7 @@ fn no_figure_contradicts_another() {
                 chart
                     .keys
                     .get(bar.series)
-                    .is_some_and(|key| key.starts_with("key"))
+                    .is_some_and(|key| key == "key" || key.starts_with("key ("))
             }) {
                 let lines = analysis.breakdowns.iter().flat_map(|of| &of.breakdowns);
                 let mut paths = lines.flat_map(|line| &line.paths);

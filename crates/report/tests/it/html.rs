@@ -80,8 +80,12 @@ fn markup_from_outside_is_text() {
     for hostile in ["<img", "<!--", "\u{202e}"] {
         assert!(!page.contains(hostile), "{hostile}");
     }
-    let device = &data(&page)["sections"][0]["blocks"][0]["rows"][0]["device"];
-    assert_eq!(device, MARKUP);
+    let tables = &data(&page)["sections"];
+    let texts = tables.to_string();
+    assert!(
+        texts.contains(&serde_json::to_string(MARKUP).unwrap()),
+        "{texts}"
+    );
 }
 
 #[test]
@@ -157,7 +161,7 @@ fn one_sample_and_absurd_times_are_shown() {
     ]);
     let page = page(&run);
     let rows = page.matches("<tr class=\"measured\">").count();
-    assert_eq!(rows, 2 * 3, "in the pivot, and with their intervals");
+    assert_eq!(rows, 3, "with their intervals");
     assert!(
         !page.contains("NaN") && !page.contains(">inf"),
         "not a number is no figure"
