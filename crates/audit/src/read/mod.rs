@@ -4,7 +4,6 @@
 mod armor;
 mod der;
 mod openpgp;
-mod packet;
 mod spki;
 pub(super) mod ssh;
 mod x509;
@@ -205,7 +204,7 @@ impl Read {
             openpgp::keybox(&place, bytes, self);
         } else if bytes[0] == der::SEQUENCE && is_der {
             self.der(&place, bytes, "");
-        } else if packet::begins(bytes) {
+        } else if keymark_bench::outside::openpgp::begins(bytes) {
             openpgp::packets(&place, bytes, self);
         } else {
             self.text(&place, bytes);

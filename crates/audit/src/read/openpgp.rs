@@ -4,14 +4,14 @@
 //! those are what is looked for. Self-signatures are believed: whoever can put one into a keyring can put in a key.
 
 use keymark_bench::Family;
+use keymark_bench::outside::openpgp::{
+    PUBLIC_KEY, PUBLIC_SUBKEY, SECRET_KEY, SECRET_SUBKEY, SIGNATURE, USER_ID, length_of_subpacket,
+    mpi, packet, taken,
+};
 use md5::Md5;
 use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 
-use super::packet::{
-    Lengths, PUBLIC_KEY, PUBLIC_SUBKEY, SECRET_KEY, SECRET_SUBKEY, SIGNATURE, USER_ID, length,
-    packet, taken,
-};
 use super::{Read, spki};
 use crate::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
 use keymark_advice::key_spec::KeySpec;
@@ -131,7 +131,7 @@ impl Signature {
             let length = octets.fold(0, |sum, octet| sum << 8 | usize::from(*octet));
             let mut area = taken(&mut left, length)?;
             while !area.is_empty() {
-                let (length, _) = length_of_subpacket(&mut area)?;
+                let length = length_of_subpacket(&mut area)?;
                 let (kind, content) = taken(&mut area, length)?.split_first()?;
                 signature.told(kind & 0x7f, content, is_signed);
             }
@@ -158,19 +158,6 @@ impl Signature {
             _ => {}
         }
     }
-}
-
-/// Reads a length like that of packets, but without parts (RFC 9580 §5.2.3.7).
-fn length_of_subpacket(area: &mut &[u8]) -> Option<(usize, bool)> {
-    if let Some(first @ 224..=254) = area.first().copied() {
-        taken(area, 1)?;
-        let second = *taken(area, 1)?.first()?;
-        return Some((
-            (usize::from(first) - 192) * 256 + usize::from(second) + 192,
-            false,
-        ));
-    }
-    length(Lengths::New, area)
 }
 
 impl Certificate {
@@ -336,15 +323,6 @@ fn numbers_of(algorithm: u8, left: &mut &[u8]) -> Option<PublicKey> {
             taken(left, left.len())?,
         ),
     })
-}
-
-/// RFC 9580 §3.2: its length in bits, and the number.
-fn mpi<'a>(left: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let [high, low] = *taken(left, 2)?.first_chunk()?;
-    taken(
-        left,
-        usize::from(u16::from_be_bytes([high, low])).div_ceil(8),
-    )
 }
 
 /// RFC 9580 §5.5.4, LibrePGP's version 5, and RFC 1991's MD5 of the numbers.

@@ -1,4 +1,6 @@
-//! Outside input: limits for files ([`read`]) and safe display of foreign text ([`visible`]).
+//! Outside input: packets of OpenPGP ([`openpgp`]), limits for files ([`read`]) and safe display of foreign text
+//! ([`visible`]).
 
+pub mod openpgp;
 pub mod read;
 pub mod visible;

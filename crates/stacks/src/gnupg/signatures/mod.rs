@@ -1,8 +1,9 @@
 //! The check of what `gpg --sign` wrote: in this process, and a few messages of each case by gpg as well.
 //!
-//! A gpg process for every block took a third of a plan's time. rPGP reads the packets, and OpenSSL calculates all
-//! but Ed25519, since rPGP has no Brainpool curves.
+//! A gpg process for every block took a third of a plan's time. keymark reads the packets, and OpenSSL calculates.
 
+mod message;
+mod signature;
 mod signer;
 
 use std::fs;

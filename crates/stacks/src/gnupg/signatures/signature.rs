@@ -1,0 +1,180 @@
+//! Signature packets of version 4 (RFC 9580 §5.2.3): their fields, and the digest that they sign.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use keymark_bench::outside::openpgp::{self, length_of_subpacket, packet, taken};
+use openssl::error::ErrorStack;
+use openssl::md::{Md, MdRef};
+use openssl::md_ctx::MdCtx;
+
+/// Type of a signature of octets.
+const BINARY: u8 = 0;
+/// Type of a signature of lines of text.
+const TEXT: u8 = 1;
+/// Subpacket with the key ID of the signer.
+const ISSUER_KEY_ID: u8 = 16;
+/// Subpacket with the fingerprint of the signer.
+const ISSUER_FINGERPRINT: u8 = 33;
+
+/// Signature packet of version 4.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    /// Octets from the version to the end of the hashed area.
+    hashed: Vec<u8>,
+    kind: u8,
+    pub(super) algorithm: u8,
+    hash: u8,
+    /// Key versions and fingerprints of the signer.
+    pub(super) fingerprints: Vec<Vec<u8>>,
+    /// Key IDs of the signer.
+    pub(super) ids: Vec<[u8; 8]>,
+    /// First two octets of the digest.
+    announced: [u8; 2],
+    /// Numbers or octets of the algorithm.
+    pub(super) value: Vec<u8>,
+}
+
+impl Signature {
+    /// Reads the body of a signature packet.
+    pub(super) fn read(body: &[u8]) -> Result<Self, String> {
+        if body.first().is_some_and(|version| *version != 4) {
+            return Err("a signature of an unknown version".to_owned());
+        }
+        Self::fields(body).ok_or_else(|| "cannot read the signature's packet".to_owned())
+    }
+
+    fn fields(body: &[u8]) -> Option<Self> {
+        let mut left = body;
+        let [_, kind, algorithm, hash] = *taken(&mut left, 4)?.first_chunk()?;
+        let hashed_area = area(&mut left)?;
+        let hashed = body.get(..body.len() - left.len())?.to_vec();
+        let unhashed_area = area(&mut left)?;
+        let announced = *taken(&mut left, 2)?.first_chunk()?;
+        let mut signature = Self {
+            hashed,
+            kind,
+            algorithm,
+            hash,
+            fingerprints: Vec::new(),
+            ids: Vec::new(),
+            announced,
+            value: left.to_vec(),
+        };
+        signature.add_issuers(hashed_area)?;
+        signature.add_issuers(unhashed_area)?;
+        Some(signature)
+    }
+
+    fn add_issuers(&mut self, mut area: &[u8]) -> Option<()> {
+        while !area.is_empty() {
+            let length = length_of_subpacket(&mut area)?;
+            let (kind, content) = taken(&mut area, length)?.split_first()?;
+            // The first bit says that the subpacket is critical.
+            match kind & 0x7f {
+                ISSUER_KEY_ID => self.ids.push(content.try_into().ok()?),
+                ISSUER_FINGERPRINT => self.fingerprints.push(content.to_vec()),
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Reads a file with one detached signature, in armor or not.
+    pub(super) fn detached(file: &[u8]) -> Option<Self> {
+        let decoded;
+        let mut packets = file;
+        if file.first().is_some_and(u8::is_ascii) {
+            decoded = decoded_armor(file)?;
+            packets = &decoded;
+        }
+        let (tag, body) = packet(&mut packets)?;
+        let is_one = tag == openpgp::SIGNATURE && packets.is_empty();
+        Self::read(&body).ok().filter(|_| is_one)
+    }
+
+    /// Returns whether a one-pass signature packet announces this signature.
+    pub(super) fn is_announced(&self, announcement: &[u8]) -> bool {
+        // Version, type, digest, algorithm, key ID, and a mark of the last announcement.
+        match announcement {
+            [3, kind, hash, algorithm, id @ .., 1] => {
+                [*kind, *hash, *algorithm] == [self.kind, self.hash, self.algorithm]
+                    && id.len() == 8
+                    && self.ids.iter().all(|own| own == id)
+            }
+            _ => false,
+        }
+    }
+
+    /// Refuses signatures of anything but octets, and of texts where `or_text` allows them.
+    pub(super) fn check_kind(&self, or_text: bool) -> Result<(), String> {
+        match self.kind {
+            BINARY => Ok(()),
+            TEXT if or_text => Ok(()),
+            TEXT => Err("a signature of type Text".to_owned()),
+            other => Err(format!("a signature of type {other:#04x}")),
+        }
+    }
+
+    /// Calculates the digest that is signed: of the text, the hashed fields and a trailer (RFC 9580 §5.2.4).
+    pub(super) fn digest(&self, text: &[u8]) -> Result<Vec<u8>, String> {
+        let md = self.md()?;
+        let calculated = || -> Result<_, ErrorStack> {
+            let mut ctx = MdCtx::new()?;
+            ctx.digest_init(md)?;
+            ctx.digest_update(text)?;
+            ctx.digest_update(&self.hashed)?;
+            ctx.digest_update(&[4, 0xff])?;
+            ctx.digest_update(&(self.hashed.len() as u32).to_be_bytes())?;
+            let mut digest = vec![0; md.size()];
+            ctx.digest_final(&mut digest)?;
+            Ok(digest)
+        };
+        let digest = calculated().map_err(|error| format!("cannot calculate a digest: {error}"))?;
+        // gpg refuses a signature whose two octets of the digest in the clear are others.
+        if digest.starts_with(&self.announced) {
+            Ok(digest)
+        } else {
+            Err("the signature has another digest".to_owned())
+        }
+    }
+
+    /// Returns OpenSSL's digest of the number in the packet, of those that gpg signs with (RFC 9580 §9.5).
+    pub(super) fn md(&self) -> Result<&'static MdRef, String> {
+        match self.hash {
+            2 => Ok(Md::sha1()),
+            8 => Ok(Md::sha256()),
+            9 => Ok(Md::sha384()),
+            10 => Ok(Md::sha512()),
+            11 => Ok(Md::sha224()),
+            other => Err(format!(
+                "a signature of a digest of algorithm {other} is not checked here"
+            )),
+        }
+    }
+}
+
+/// Splits off an area of subpackets, which two octets of length precede.
+fn area<'a>(left: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = u16::from_be_bytes(*taken(left, 2)?.first_chunk()?);
+    taken(left, length.into())
+}
+
+/// Decodes a signature's armor (RFC 9580 §6.2) without its checksum, which §6.1 allows to ignore.
+fn decoded_armor(text: &[u8]) -> Option<Vec<u8>> {
+    let mut lines = text
+        .split(|octet| *octet == b'\n')
+        .map(<[u8]>::trim_ascii_end);
+    lines.find(|line| line == b"-----BEGIN PGP SIGNATURE-----")?;
+    // Headers end with an empty line.
+    lines.find(|line| line.is_empty())?;
+    let mut encoded = Vec::new();
+    for line in lines {
+        if line == b"-----END PGP SIGNATURE-----" {
+            return STANDARD.decode(encoded).ok();
+        }
+        if !line.starts_with(b"=") {
+            encoded.extend_from_slice(line);
+        }
+    }
+    None
+}
