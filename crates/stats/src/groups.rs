@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn one_group_raises_fewer_than_one_false_alarm_in_a_hundred() {
-        let one_group: [(&str, f64, &dyn Fn(&mut ChaCha8Rng) -> f64); 6] = [
+        type Draw = dyn Fn(&mut ChaCha8Rng) -> f64;
+        let one_group: [(&str, f64, &Draw); 6] = [
             ("normal", 0.0, &|rng| 1e5 * (0.1 * normal(rng)).exp()),
             ("uniform", 0.0, &|rng| 1e5 + 1e5 * rng.random::<f64>()),
             ("exponential", 0.0, &|rng| {

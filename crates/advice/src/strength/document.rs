@@ -135,8 +135,6 @@ impl StrengthQuestion {
     }
 }
 
-/// Rows of documents are of no device.
-
 /// Mark of a secondary source.
 const fn mark(verified: Option<Verified>) -> &'static str {
     match verified {

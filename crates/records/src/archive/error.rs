@@ -235,15 +235,11 @@ impl Fault {
 
     /// Names the run whose rows are damaged.
     pub(super) fn of_run(self, path: &Path, run: &str) -> Self {
-        match self {
-            Self::Failed(Failure::Damaged, reason) => ArchiveError::DamagedRun {
-                path: path.into(),
-                run: run.to_owned(),
-                reason,
-            }
-            .into(),
-            other => other,
-        }
+        let Self::Failed(Failure::Damaged, reason) = self else {
+            return self;
+        };
+        let (path, run) = (path.into(), run.to_owned());
+        ArchiveError::DamagedRun { path, run, reason }.into()
     }
 }
 

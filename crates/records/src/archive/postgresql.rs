@@ -8,10 +8,11 @@ use std::io::{self, Cursor};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::{SinkExt, TryStreamExt};
 use itertools::Itertools;
+use keymark_bench::{Clock as _, MonotonicClock};
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 use postgres_openssl::TlsConnector;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -216,15 +217,16 @@ impl Database for Postgres {
         let client = self.client()?;
         let mut rows = pin!(self.answer(client.query_typed_raw(statement, values))?);
         // One limit for all rows. Each extends it by its length.
+        let clock = MonotonicClock::new();
         let (mut begun, mut octets) = (None, 0);
         loop {
             let room = Duration::from_secs_f64(octets as f64 / SLOWEST as f64);
-            let since = begun.map_or(Duration::ZERO, |begun: Instant| begun.elapsed());
+            let since = begun.map_or(Duration::ZERO, |begun| clock.now().since(begun));
             let limit = (self.limit() + room).saturating_sub(since);
             let Some(row) = self.answer_within(limit, rows.try_next())? else {
                 return Ok(());
             };
-            begun = begun.or_else(|| Some(Instant::now()));
+            begun = begun.or_else(|| Some(clock.now()));
             octets += row.raw_size_bytes();
             if octets > limits::BYTES {
                 self.client.replace(None);

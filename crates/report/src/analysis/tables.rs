@@ -28,10 +28,7 @@ pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         .optional(5, "p99", |row| Some(row.summary.as_ref()?.p99?.value))
         .if_any()
         .optional(1, "n", |row| row.n())
-        .optional(6, ratio, |row| {
-            let ratio = row.ratio.filter(|_| is_compared(row));
-            ratio
-        })
+        .optional(6, ratio, |row| row.ratio.filter(|_| is_compared(row)))
         .optional(2, "op/s", |row| Some(row.throughput?.value))
         .optional(7, format!("≤ {}", units::chosen(tolerance)), |row| {
             row.tolerable(tolerance)

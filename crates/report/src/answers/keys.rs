@@ -23,7 +23,7 @@ pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
             let case = keys.fastest().case();
             let mut begin = to(case.operation);
             if clauses.is_empty() {
-                let on = several.then(|| on(case)).unwrap_or_default();
+                let on = if several { on(case) } else { String::new() };
                 begin = format!("{begin} {}{on}", way(case));
             }
             let (clause, of) = keys.clause();

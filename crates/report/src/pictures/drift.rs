@@ -97,7 +97,8 @@ fn timeline<'r>(record: &Record, row: &'r Row) -> Option<Timeline<'r>> {
     let joined = samples.len().div_ceil(POINTS).max(1);
     let points: Vec<(Seconds, Seconds)> = samples.chunks(joined).filter_map(point).collect();
     let sound = |(at, time): &(Seconds, Seconds)| at.0.is_finite() && is_drawn(time.0);
-    (!points.is_empty() && points.iter().all(sound)).then(|| Timeline {
+    let is_drawn = !points.is_empty() && points.iter().all(sound);
+    is_drawn.then_some(Timeline {
         row,
         n: samples.len(),
         joined,

@@ -167,9 +167,10 @@ fn bounds(curves: &[GainCurve<'_>]) -> (Vec<Mark>, Vec<String>) {
     let highest = gains.map(|(_, gain)| gain.value.0).fold(1.0, f64::max);
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for curve in curves {
-        let of = (curves.len() > 1)
-            .then(|| format!(", {}", curve.label))
-            .unwrap_or_default();
+        let of = match curves.len() {
+            0 | 1 => String::new(),
+            _ => format!(", {}", curve.label),
+        };
         for (name, bound) in limits(curve.group) {
             if bound.0 <= highest * FAR {
                 near.push(Mark::Rule(Rule {

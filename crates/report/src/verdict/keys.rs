@@ -63,8 +63,8 @@ fn usage(case: &Case) -> Option<Usage> {
     } else if case.stack == StackName::RAW && case.parameters.is_empty() {
         match KeyFamily::of(case.algorithm) {
             KeyFamily::PostQuantum => words::POST_QUANTUM,
-            _ if is_certified(case) => words::TLS,
-            _ => return None,
+            KeyFamily::Rsa | KeyFamily::EllipticCurve if is_certified(case) => words::TLS,
+            KeyFamily::Rsa | KeyFamily::EllipticCurve | KeyFamily::FiniteField => return None,
         }
     } else {
         return None;

@@ -47,10 +47,10 @@ fn verdict(cases: Vec<CaseRecord>) -> Verdict {
 
 /// The only choice.
 fn choice(cases: Vec<CaseRecord>) -> KeyChoice {
-    match verdict(cases).finding {
-        Finding::Keys { choices } => choices.into_iter().next().unwrap(),
-        other => panic!("{other:?}"),
-    }
+    let Finding::Keys { choices } = verdict(cases).finding else {
+        panic!("no choice of keys");
+    };
+    choices.into_iter().next().unwrap()
 }
 
 fn chosen(cases: Vec<CaseRecord>) -> Option<String> {

@@ -175,11 +175,17 @@ fn a_program_hides_the_key_or_the_key_takes_most() {
         ]
     };
     let all = vec![0, 1, 2, 3];
-    assert_eq!(rows(layers(80, 10_000), Topic::Striking), [all.clone()]);
+    assert_eq!(
+        rows(layers(80, 10_000), Topic::Striking),
+        std::slice::from_ref(&all)
+    );
     // OpenSSL is 160 times faster.
     let striking = rows(layers(8_000, 10_000), Topic::Striking);
     assert_eq!(striking, [[0, 1]]);
-    assert_eq!(rows(layers(8_000, 10_000), Topic::Layers), [all.clone()]);
+    assert_eq!(
+        rows(layers(8_000, 10_000), Topic::Layers),
+        std::slice::from_ref(&all)
+    );
     assert_says(
         &text(layers(8_000, 10_000), Topic::Layers),
         ["8.07 of 10.1 ms", "50.4 µs"],

@@ -332,7 +332,8 @@ fn comparisons() -> Vec<(&'static str, String)> {
 
 #[test]
 fn wording() {
-    let runs: [(&str, fn() -> Vec<CaseRecord>); 13] = [
+    type MadeRun = fn() -> Vec<CaseRecord>;
+    let runs: [(&str, MadeRun); 13] = [
         ("the default run", the_default_run),
         ("keycards of an article", keycards_of_an_article),
         ("logins with ssh", logins_with_ssh),

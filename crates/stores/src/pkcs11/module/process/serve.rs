@@ -46,13 +46,14 @@ pub fn serve() -> Result<(), Error> {
     };
     // Wherever keymark turns out to be gone, there is nobody left to tell.
     while let Ok(request) = keymark.recv() {
-        let reply = match request {
-            // Workers reply themselves.
-            ModuleRequest::Work(number, request) => match serving.work(number, request) {
+        let reply = if let ModuleRequest::Work(number, work) = request {
+            match serving.work(number, work) {
+                // Workers reply themselves.
                 Ok(()) => continue,
                 Err(error) => ModuleReply::Answer(Err(error)),
-            },
-            request => serving.reply(request),
+            }
+        } else {
+            serving.reply(request)
         };
         if keymark.send(&reply).is_err() {
             break;
