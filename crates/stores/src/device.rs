@@ -167,13 +167,15 @@ pub struct PublicPart {
     pub der: PublicDer,
 }
 
-/// A public key in DER.
+/// A public key as the device has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PublicDer {
     /// SubjectPublicKeyInfo (RFC 5280 §4.1.2.7).
     Key(Vec<u8>),
     /// A certificate of it (RFC 5280 §4.1).
     Certificate(Vec<u8>),
+    /// Prime and public number of a DSA key on a PKCS#11 token; the crate `cryptoki` cannot ask for the order.
+    Dsa { p: Vec<u8>, y: Vec<u8> },
 }
 
 /// A line of a device's description.

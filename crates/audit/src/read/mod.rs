@@ -14,12 +14,14 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use keymark_advice::key_spec::KeySpec;
+use keymark_bench::Family;
 use keymark_bench::outside::read;
 use keymark_bench::outside::visible::excerpt;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::key::{Form, FoundKey, Location};
+use super::key::{Form, FoundKey, Location, PublicKey};
 
 /// A keyring of a hundred thousand keys has less.
 const MOST: u64 = 1 << 29;
@@ -291,6 +293,13 @@ impl Read {
         let key = info.and_then(|(info, _)| spki::of_info(&info));
         let found = key.map(|key| FoundKey::new(place.clone(), owner, Form::Token, key));
         self.take(place, found);
+    }
+
+    /// Adds a DSA key of a token by its prime and public number.
+    pub fn dsa(&mut self, place: &Location, owner: &str, p: &[u8], y: &[u8]) {
+        let key = PublicKey::discrete(|bits| KeySpec::Family(Family::Dsa(bits)), p, y);
+        self.keys
+            .push(FoundKey::new(place.clone(), owner, Form::Token, key));
     }
 
     /// Notes what could not be read. Whose words the reason quotes is not known: they are made visible.

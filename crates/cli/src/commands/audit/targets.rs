@@ -166,6 +166,7 @@ fn devices(wish: &Wish, read: &mut Read) -> Result<(), Failure> {
             match &part.der {
                 PublicDer::Key(der) => read.public_key(&place, &part.name, der),
                 PublicDer::Certificate(der) => read.certificate(&place, der),
+                PublicDer::Dsa { p, y } => read.dsa(&place, &part.name, p, y),
             }
         }
         if read.keys.len() == before {

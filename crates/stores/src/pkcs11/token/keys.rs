@@ -137,6 +137,7 @@ pub(super) struct Attributes {
     pub(super) exponent: Option<Vec<u8>>,
     pub(super) point: Option<Vec<u8>>,
     pub(super) value: Option<Vec<u8>>,
+    pub(super) prime: Option<Vec<u8>>,
 }
 
 impl Attributes {
@@ -171,6 +172,7 @@ impl Attributes {
                 Attribute::PublicExponent(number) => found.exponent = Some(number),
                 Attribute::EcPoint(octets) => found.point = Some(octets),
                 Attribute::Value(octets) => found.value = Some(octets),
+                Attribute::Prime(number) => found.prime = Some(number),
                 _ => {}
             }
         }

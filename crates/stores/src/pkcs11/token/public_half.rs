@@ -36,8 +36,11 @@ pub(crate) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart
             name: says
                 .algorithm
                 .map_or_else(|| says.label.clone(), |_| says.name()),
-            // Octets that are no key are named as not read.
-            der: PublicDer::Key(der.unwrap_or_default()),
+            der: match (der, says.algorithm) {
+                (None, None) => dsa(&session, key).unwrap_or(PublicDer::Key(Vec::new())),
+                // Octets that are no key are named as not read.
+                (der, _) => PublicDer::Key(der.unwrap_or_default()),
+            },
         });
     }
     for certificate in objects(ObjectClass::CERTIFICATE).map_err(failed)? {
@@ -61,6 +64,18 @@ fn rsa_der(session: &Session, key: ObjectHandle) -> Option<Vec<u8>> {
         .ok()?
         .public_key_to_der()
         .ok()
+}
+
+/// The numbers of a DSA key that can be asked for.
+fn dsa(session: &Session, key: ObjectHandle) -> Option<PublicDer> {
+    let wanted = [
+        AttributeType::KeyType,
+        AttributeType::Prime,
+        AttributeType::Value,
+    ];
+    let found = Attributes::read(session, key, &wanted).ok()?;
+    let (p, y) = (found.prime?, found.value?);
+    (found.kind == Some(KeyType::DSA)).then_some(PublicDer::Dsa { p, y })
 }
 
 /// A public key on any curve, as SubjectPublicKeyInfo (RFC 5480 §2).
