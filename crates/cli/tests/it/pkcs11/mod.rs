@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use keymark_testkit::place::{Ends, Place, assert_has, text};
-use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
 use serde_json::json;
@@ -98,6 +98,49 @@ fn a_users_key_is_measured_by_its_uri() {
     ] {
         assert_says(&bench(&place, &token, &device, "").ends(3).said(), [named]);
     }
+}
+
+/// keymark measures neither P-192 nor DSA by PKCS#11.
+#[test]
+fn keys_that_are_not_measured_are_judged_on_a_token() {
+    let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+    token.make_key("EC:prime192v1", "01", "curve");
+    let (parameters, pem) = (token.path("parameters"), token.path("dsa.pem"));
+    let openssl = |words: &str, input: &Path, output: &Path| {
+        let mut command = Command::new("openssl");
+        command.args(words.split(' ')).arg("-out").arg(output);
+        if input.exists() {
+            command.arg("-in").arg(input);
+        }
+        token.run(&mut command);
+    };
+    openssl(
+        "genpkey -genparam -algorithm DSA -pkeyopt dsa_paramgen_bits:1024",
+        Path::new("none"),
+        &parameters,
+    );
+    let key = token.path("key.pem");
+    openssl(
+        &format!("genpkey -paramfile {}", parameters.display()),
+        Path::new("none"),
+        &key,
+    );
+    openssl("pkcs8 -topk8 -nocrypt", &key, &pem);
+    let mut import = Command::new("softhsm2-util");
+    import.arg("--import").arg(&pem).args(["--token", LABEL]);
+    token.run(import.args(["--label", "dsa", "--id", "05", "--pin", PIN]));
+    let audit = keymark(&place, &token, &format!("audit {URI} --json")).ends(1);
+    let keys: BTreeSet<_> = audit
+        .rows()
+        .iter()
+        .filter_map(|row| Some(row["algorithm"].as_str()?.to_owned()))
+        .collect();
+    assert_eq!(
+        keys,
+        ["dsa1024".to_owned(), "nistp192".to_owned()].into(),
+        "{}",
+        audit.said()
+    );
 }
 
 #[test]
