@@ -42,20 +42,32 @@ impl Unit {
     /// Writes the digits that are known, and the interval's width if that is large: `5.8 ms`, `17 ms ±28 %`, `~17 ms`
     /// without an interval, `≥ 8.2 s` without an upper bound.
     pub(crate) fn brief(self, estimate: &Estimate<f64>, bare: Bare) -> String {
-        let written = |value: f64, worth: Digits| match self {
+        let known = || self.known(estimate);
+        match (estimate.low, estimate.high, estimate.relative_half_width()) {
+            (_, _, Some(doubt)) if doubt > HARDLY => format!("{} ±{}", known(), width(doubt)),
+            (_, _, Some(_)) => known(),
+            (Some(low), None, _) => format!("≥ {}", self.rounded(low, Digits::Two)),
+            (None, None, _) if bare == Bare::Uncertain => format!("~{}", known()),
+            _ => self.rounded(estimate.value, Digits::Three),
+        }
+    }
+
+    /// Writes the value with the digits that are known: two where the interval is wide or missing.
+    pub(crate) fn known(self, estimate: &Estimate<f64>) -> String {
+        match estimate.relative_half_width() {
+            Some(doubt) if doubt <= WELL => self.rounded(estimate.value, Digits::Three),
+            Some(doubt) if doubt <= HARDLY => self.rounded(estimate.value, Digits::Two),
+            _ => self.rounded(two_digits(estimate.value), Digits::Two),
+        }
+    }
+
+    fn rounded(self, value: f64, worth: Digits) -> String {
+        match self {
             Self::Seconds => rounded_duration(Seconds(value), worth),
             Self::PerSecond => rounded_rate(PerSecond(value), worth),
             Self::Count | Self::Ratio | Self::Times | Self::Share | Self::Change => {
                 self.full(&Estimate::bare(value))
             }
-        };
-        let roughly = || written(two_digits(estimate.value), Digits::Two);
-        match (estimate.low, estimate.high, estimate.relative_half_width()) {
-            (_, _, Some(doubt)) if doubt > HARDLY => format!("{} ±{}", roughly(), width(doubt)),
-            (_, _, Some(doubt)) if doubt > WELL => written(estimate.value, Digits::Two),
-            (Some(low), None, _) => format!("≥ {}", written(low, Digits::Two)),
-            (None, None, _) if bare == Bare::Uncertain => format!("~{}", roughly()),
-            _ => written(estimate.value, Digits::Three),
         }
     }
 }

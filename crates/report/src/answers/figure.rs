@@ -15,7 +15,7 @@ const NAMED: usize = 4;
 /// Half-width, as a share of the value, from which on a figure is "about".
 const WIDE: f64 = 0.1;
 /// Half-width from which on a gain says nothing.
-pub(super) const VAGUE: f64 = 0.35;
+pub(crate) const VAGUE: f64 = 0.35;
 /// Half-width from which on overlapping figures are too uncertain to be alike.
 pub(super) const ALIKE: f64 = 0.2;
 /// The library of a case that names none.
@@ -188,14 +188,17 @@ pub(super) fn library(case: &Case) -> &str {
     case.parameters.get("library").unwrap_or(BUILT_IN)
 }
 
-/// A device, marked where its figures were not measured.
 pub(super) fn device(case: &Case) -> String {
-    let (device, provenance) = (&case.device, case.provenance);
+    marked(&case.device, case.provenance)
+}
+
+/// A device, marked where its figures were not measured and its name does not say so.
+pub(crate) fn marked(device: &DeviceName, provenance: Provenance) -> String {
     let says_so = device.as_str().starts_with(&provenance.to_string());
-    if provenance == Provenance::Measured || says_so {
-        return device.to_string();
+    match provenance == Provenance::Measured || says_so {
+        true => device.to_string(),
+        false => format!("{device} ({provenance})"),
     }
-    format!("{device} ({provenance})")
 }
 
 /// Returns ` on this CPU` or ` on nitrokey-start`.

@@ -22,6 +22,7 @@ use crate::units::{self, counted};
 
 pub use crate::document::{Statement, Topic};
 pub use changes::of_comparison;
+pub(crate) use figure::{VAGUE, marked};
 
 /// Most sentences of an answer; the last one says how certain the others are.
 const MOST: usize = 6;

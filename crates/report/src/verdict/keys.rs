@@ -3,12 +3,10 @@
 use itertools::Itertools;
 use keymark_bench::{Case, Family, KeyFamily, Operation, Provenance, StackName, StoreKind};
 
-use super::{Evidence, Finding, KeyChoice, LEAST, SlowerKey, Usage, words};
+use super::{Evidence, Finding, KeyChoice, KeyUsage, LEAST, SlowerKey};
 use crate::analysis::{Analysis, Row};
+use crate::answers::VAGUE;
 use crate::grouped;
-
-/// Half width of an interval as a share of the mean, above which a figure is no reason to choose a key.
-const VAGUE: f64 = 0.35;
 
 impl KeyChoice {
     fn keys(&self) -> usize {
@@ -21,7 +19,7 @@ impl KeyChoice {
 pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
     let rows = analysis.rows.iter().filter(|row| is_comparable(row));
     let uses = rows.filter_map(|row| Some((usage(&row.case)?, row)));
-    let groups = grouped(uses, |(usage, row)| (usage.clone(), row.case.operation));
+    let groups = grouped(uses, |(usage, row)| (*usage, row.case.operation));
     let choices = groups.into_iter().filter_map(|((usage, operation), rows)| {
         let rows = rows.into_iter().map(|(_, row)| row);
         let keys = rows.filter_map(Evidence::of);
@@ -29,12 +27,7 @@ pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
         choice(usage, operation, keys)
     });
     let choices: Vec<KeyChoice> = choices
-        .sorted_by_key(|choice| {
-            (
-                words::rank(&choice.usage),
-                choice.operation != Operation::Sign,
-            )
-        })
+        .sorted_by_key(|choice| (choice.usage, choice.operation != Operation::Sign))
         .collect();
     let several = choices.iter().any(|choice| choice.keys() > 1);
     several.then_some(Finding::Keys { choices })
@@ -50,32 +43,31 @@ fn is_comparable(row: &Row) -> bool {
         && case.provenance == Provenance::Measured
 }
 
-/// The use of a key that a case stands for; none where it is a part of another.
-fn usage(case: &Case) -> Option<Usage> {
-    let cached = case.parameters.get("protection") == Some("cached");
-    let name = if case.stack == StackName::GNUPG {
-        match cached {
-            true => words::CACHED,
-            false => words::GNUPG,
-        }
-    } else if case.stack.word() == "ssh" {
-        words::SSH
-    } else if case.stack == StackName::RAW && case.parameters.is_empty() {
-        match KeyFamily::of(case.algorithm) {
-            KeyFamily::PostQuantum => words::POST_QUANTUM,
-            KeyFamily::Rsa | KeyFamily::EllipticCurve if is_certified(case) => words::TLS,
-            KeyFamily::Rsa | KeyFamily::EllipticCurve | KeyFamily::FiniteField => return None,
-        }
-    } else {
+/// Returns the use of a key that a case is an example of; none of a case that is a part of another.
+fn usage(case: &Case) -> Option<KeyUsage> {
+    if case.stack == StackName::GNUPG {
+        let cached = case.parameters.get("protection") == Some("cached");
+        return Some(if cached {
+            KeyUsage::GnupgCached
+        } else {
+            KeyUsage::Gnupg
+        });
+    }
+    if case.stack.word() == "ssh" {
+        return Some(KeyUsage::SshLogin);
+    }
+    if case.stack != StackName::RAW || !case.parameters.is_empty() {
         return None;
-    };
-    Some(Usage {
-        name: name.to_owned(),
-        program: words::program(case),
-    })
+    }
+    match KeyFamily::of(case.algorithm) {
+        KeyFamily::PostQuantum => Some(KeyUsage::PostQuantum),
+        KeyFamily::Rsa | KeyFamily::EllipticCurve | KeyFamily::FiniteField => {
+            is_certified(case).then_some(KeyUsage::TlsServer)
+        }
+    }
 }
 
-/// Whether public authorities certify such keys for servers (CA/Browser Forum, Baseline Requirements, 6.1.5).
+/// Returns whether public authorities certify such keys for servers (CA/Browser Forum, Baseline Requirements, 6.1.5).
 #[allow(clippy::wildcard_enum_match_arm, reason = "only these are certified")]
 fn is_certified(case: &Case) -> bool {
     let name = case.algorithm.to_string();
@@ -88,19 +80,14 @@ fn is_certified(case: &Case) -> bool {
 }
 
 /// Chooses among keys for one operation; none without any.
-fn choice(usage: Usage, operation: Operation, keys: Vec<Evidence>) -> Option<KeyChoice> {
+fn choice(usage: KeyUsage, operation: Operation, keys: Vec<Evidence>) -> Option<KeyChoice> {
     if keys.is_empty() {
         return None;
     }
     let is_strong = |key: &Evidence| key.strength().is_some_and(|strength| strength >= LEAST);
     let (mut strong, weak): (Vec<Evidence>, Vec<Evidence>) = keys.into_iter().partition(is_strong);
     strong.sort_by(|a, b| a.mean.value.0.total_cmp(&b.mean.value.0));
-    let is_known = |key: &&Evidence| {
-        let width = key.mean.relative_half_width();
-        width.is_some_and(|width| width <= VAGUE)
-    };
-    let fastest = strong.iter().find(is_known).cloned();
-    let Some(fastest) = fastest else {
+    let Some(best) = best(&strong).cloned() else {
         return Some(KeyChoice {
             usage,
             operation,
@@ -110,21 +97,12 @@ fn choice(usage: Usage, operation: Operation, keys: Vec<Evidence>) -> Option<Key
             weak,
         });
     };
-    let (slow, mut alike): (Vec<Evidence>, Vec<Evidence>) =
-        strong.into_iter().partition(|key| fastest.is_below(key));
-    // A stronger key that costs nothing is taken; of equally strong ones the fastest.
-    let best = alike
-        .iter()
-        .filter(is_known)
-        .max_by(|a, b| {
-            let faster = b.mean.value.0.total_cmp(&a.mean.value.0);
-            a.strength().cmp(&b.strength()).then(faster)
-        })
-        .cloned()
-        .unwrap_or(fastest);
-    alike.retain(|key| key.row != best.row);
+    strong.retain(|key| key.row != best.row);
+    let (slow, alike): (Vec<Evidence>, Vec<Evidence>) = strong
+        .into_iter()
+        .partition(|key| best.mean.is_below(&key.mean));
     let slower = slow.into_iter().map(|evidence| SlowerKey {
-        times: evidence.over(&best),
+        times: evidence.mean.over(&best.mean),
         evidence,
     });
     Some(KeyChoice {
@@ -134,5 +112,20 @@ fn choice(usage: Usage, operation: Operation, keys: Vec<Evidence>) -> Option<Key
         chosen: Some(best),
         alike,
         weak,
+    })
+}
+
+/// The strongest of the keys that no other is faster than by their intervals; of equally strong ones the fastest. None if
+/// their figures are too uncertain.
+pub(super) fn best(strong: &[Evidence]) -> Option<&Evidence> {
+    let is_beaten = |key: &Evidence| strong.iter().any(|other| other.mean.is_below(&key.mean));
+    let unbeaten: Vec<&Evidence> = strong.iter().filter(|key| !is_beaten(key)).collect();
+    let stands_out = unbeaten.len() == 1 && strong.len() > 1;
+    let known = unbeaten
+        .into_iter()
+        .filter(|key| stands_out || key.mean.is_within(VAGUE));
+    known.max_by(|a, b| {
+        let faster = b.mean.value.0.total_cmp(&a.mean.value.0);
+        a.strength().cmp(&b.strength()).then(faster)
     })
 }

@@ -58,20 +58,27 @@ pub enum Finding {
     },
 }
 
-/// What people use a key for, through which program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Usage {
-    /// Heading: `GnuPG`, `ssh login`, `TLS server`, `post-quantum`.
-    pub name: String,
-    /// The program in a sentence: `gpg`, `OpenSSL`.
-    pub program: String,
+/// Use of a key, in the order in which readers care for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyUsage {
+    /// Signing and decrypting with gpg, the key in the clear.
+    Gnupg,
+    /// Signing and decrypting with gpg, the passphrase in gpg-agent's cache.
+    GnupgCached,
+    /// Signing a login by an SSH agent.
+    SshLogin,
+    /// Signing the handshakes of a TLS server.
+    TlsServer,
+    /// Signing and decapsulating by algorithms that a quantum computer does not break.
+    PostQuantum,
 }
 
-/// The key to use for one operation of a [`Usage`].
+/// The key to use for one operation of a [`KeyUsage`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KeyChoice {
     /// The use.
-    pub usage: Usage,
+    pub usage: KeyUsage,
     /// The operation.
     pub operation: Operation,
     /// The recommended key; none where all are weaker than [`LEAST`] or too uncertain.
@@ -114,7 +121,18 @@ pub struct DeviceRanking {
     /// The operation.
     pub operation: Operation,
     /// Each device with its mean.
-    pub devices: Vec<(DeviceName, Evidence)>,
+    pub devices: Vec<RankedDevice>,
+}
+
+/// A device of a ranking.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RankedDevice {
+    /// Its name.
+    pub device: DeviceName,
+    /// Provenance of its figure.
+    pub provenance: Provenance,
+    /// Its figure.
+    pub evidence: Evidence,
 }
 
 /// How far figures can be trusted.
@@ -149,17 +167,15 @@ impl Verdict {
             next: next(record),
         })
     }
-}
 
-impl Verdict {
     /// Returns the fields for programs: those of the verdict, and the key of the first use by operation (`sign`,
     /// `decrypt`).
     pub fn fields(&self) -> serde_json::Value {
         let mut fields = serde_json::to_value(self).unwrap_or_default();
         if let (Finding::Keys { choices }, Some(object)) = (&self.finding, fields.as_object_mut()) {
             let chosen = || choices.iter().filter(|choice| choice.chosen.is_some());
-            let first = chosen().next().map(|choice| &choice.usage);
-            for choice in chosen().filter(|choice| Some(&choice.usage) == first) {
+            let first = chosen().next().map(|choice| choice.usage);
+            for choice in chosen().filter(|choice| Some(choice.usage) == first) {
                 let key = choice.chosen.iter().map(|key| key.algorithm.to_string());
                 object.insert(choice.operation.to_string(), key.collect::<String>().into());
             }
@@ -191,29 +207,13 @@ fn next(record: &Record) -> Vec<String> {
 impl Evidence {
     /// The figure of a case that one worker measured, if it has one and did not fail.
     fn of(row: &Row) -> Option<Self> {
-        let mean = row.banded_time().filter(|_| row.failure.is_none())?;
+        let mean = row.bounds().filter(|_| row.failure.is_none())?;
         Some(Self {
             algorithm: row.case.algorithm,
             operation: row.case.operation,
             mean,
             row: row.id,
         })
-    }
-
-    /// Whether its mean is less than the other's by their intervals.
-    fn is_below(&self, other: &Self) -> bool {
-        let ends = self.mean.high.zip(other.mean.low);
-        ends.is_some_and(|(high, low)| high.0 < low.0)
-    }
-
-    /// Its mean over another's.
-    fn over(&self, other: &Self) -> Estimate<Ratio> {
-        let quotient = |a: Option<Seconds>, b: Option<Seconds>| Some(Ratio(a?.0 / b?.0));
-        Estimate {
-            low: quotient(self.mean.low, other.mean.high),
-            high: quotient(self.mean.high, other.mean.low),
-            ..Estimate::bare(Ratio(self.mean.value.0 / other.mean.value.0))
-        }
     }
 
     fn strength(&self) -> Option<Strength> {

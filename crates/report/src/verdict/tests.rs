@@ -146,7 +146,7 @@ fn devices_are_ranked_by_key_and_this_cpu_is_no_device() {
     let names = rankings[0]
         .devices
         .iter()
-        .map(|(device, _)| device.as_str());
+        .map(|ranked| ranked.device.as_str());
     assert_eq!(
         names.collect::<Vec<_>>(),
         ["software", "twin:yubikey-4", "twin:fst-01"]
@@ -209,8 +209,29 @@ fn a_cached_passphrase_is_another_use() {
             .iter()
             .map(|line| line.name.as_str())
             .collect::<Vec<_>>(),
-        ["GnuPG", words::CACHED]
+        ["GnuPG", KeyUsage::GnupgCached.name()]
     );
+}
+
+/// A wide figure far below all others is faster by its interval; a wide one that overlaps them claims nothing.
+#[test]
+fn a_key_that_the_intervals_beat_is_not_chosen() {
+    let key = |name: &str, milliseconds: [f64; 3]| {
+        let [low, value, high] = milliseconds.map(|time| Seconds(time / 1000.0));
+        let Finding::Single { mut evidence, .. } = verdict(vec![signs(name, 1000)]).finding else {
+            panic!("no single operation");
+        };
+        let mean = &mut evidence.mean;
+        (mean.low, mean.value, mean.high) = (Some(low), value, Some(high));
+        evidence
+    };
+    let rsa = key("rsa4096", [19.9, 20.0, 20.1]);
+    let best = |wide: [f64; 3]| {
+        let keys = [key("ed25519", wide), rsa.clone()];
+        super::keys::best(&keys).unwrap().algorithm.to_string()
+    };
+    assert_eq!(best([0.1, 0.5, 0.9]), "ed25519");
+    assert_eq!(best([4.0, 19.5, 40.0]), "rsa4096");
 }
 
 proptest! {
@@ -223,9 +244,14 @@ proptest! {
         let chosen = choice.chosen.unwrap();
         prop_assert!(chosen.strength().unwrap() >= LEAST);
         for other in choice.alike.iter().chain(choice.slower.iter().map(|slower| &slower.evidence)) {
-            prop_assert!(!other.is_below(&chosen));
-            let is_stronger = other.strength() > chosen.strength();
-            prop_assert!(!is_stronger || chosen.is_below(other));
+            let is_faster = other.mean.is_below(&chosen.mean);
+            prop_assert!(!is_faster, "{} beats {}", other.algorithm, chosen.algorithm);
+        }
+        for slower in &choice.slower {
+            prop_assert!(chosen.mean.is_below(&slower.evidence.mean));
+        }
+        for alike in &choice.alike {
+            prop_assert!(!chosen.mean.is_below(&alike.mean));
         }
     }
 }

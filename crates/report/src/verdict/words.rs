@@ -4,21 +4,34 @@ use itertools::Itertools;
 use keymark_bench::{Case, Operation, StackName, StoreKind};
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 
-use super::{Certainty, DeviceRanking, Evidence, Finding, KeyChoice, REASONS, Usage, Verdict};
+use super::{
+    Certainty, DeviceRanking, Evidence, Finding, KeyChoice, KeyUsage, REASONS, RankedDevice,
+    Verdict,
+};
+use crate::answers::marked;
 use crate::units::{self, Bare, Digits, Unit, two_digits};
 
-pub(super) const GNUPG: &str = "GnuPG";
-pub(super) const CACHED: &str = "with a cached passphrase";
-pub(super) const SSH: &str = "ssh login";
-pub(super) const TLS: &str = "TLS server";
-pub(super) const POST_QUANTUM: &str = "post-quantum";
-/// In the order of the lines.
-const USES: [&str; 5] = [GNUPG, CACHED, SSH, TLS, POST_QUANTUM];
+impl KeyUsage {
+    /// Heading of its line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gnupg => "GnuPG",
+            Self::GnupgCached => "with a cached passphrase",
+            Self::SshLogin => "ssh login",
+            Self::TlsServer => "TLS server",
+            Self::PostQuantum => "post-quantum",
+        }
+    }
 
-pub(super) fn rank(usage: &Usage) -> usize {
-    USES.iter()
-        .position(|name| *name == usage.name)
-        .unwrap_or(USES.len())
+    /// Its program, in a sentence.
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Gnupg => "gpg",
+            Self::GnupgCached => "gpg and a cached passphrase",
+            Self::SshLogin => "an SSH agent",
+            Self::TlsServer | Self::PostQuantum => "OpenSSL",
+        }
+    }
 }
 
 /// The program that a case ran, as people call it.
@@ -106,10 +119,10 @@ fn keys(choices: &[KeyChoice]) -> String {
         };
         return format!("No recommendation: {why}.");
     };
-    let first = &first.usage;
+    let usage = first.usage;
     let chosen: Vec<&Evidence> = choices
         .iter()
-        .filter(|choice| choice.usage == *first)
+        .filter(|choice| choice.usage == usage)
         .filter_map(|choice| choice.chosen.as_ref())
         .collect();
     let what = chosen
@@ -126,12 +139,12 @@ fn keys(choices: &[KeyChoice]) -> String {
     format!(
         "{begin}{}: {times} with {} on this machine.",
         what.as_str(),
-        first.program
+        usage.program()
     )
 }
 
 fn usage_lines(choices: &[KeyChoice]) -> Vec<UsageLine> {
-    let groups = crate::grouped(choices, |choice| choice.usage.clone());
+    let groups = crate::grouped(choices, |choice| choice.usage);
     let lines = groups.into_iter().filter_map(|(usage, choices)| {
         let chosen: Vec<&Evidence> = choices
             .iter()
@@ -143,13 +156,13 @@ fn usage_lines(choices: &[KeyChoice]) -> Vec<UsageLine> {
             choice.chosen.as_ref().map_or_else(
                 || format!("{operation}: too uncertain"),
                 |key| {
-                    let rate = rate(&usage, key).unwrap_or_default();
+                    let rate = rate(usage, key).unwrap_or_default();
                     format!("{operation} {}{rate}", figure(&key.mean))
                 },
             )
         });
         (!chosen.is_empty()).then(|| UsageLine {
-            name: usage.name.clone(),
+            name: usage.name().to_owned(),
             keys: keys.join(" + "),
             figures: figures.join(", "),
         })
@@ -157,14 +170,14 @@ fn usage_lines(choices: &[KeyChoice]) -> Vec<UsageLine> {
     lines.collect()
 }
 
-/// `: 66,000/s on one core`, for a server, whose readers count in rates.
-fn rate(usage: &Usage, key: &Evidence) -> Option<String> {
+/// ` (66000/s on one core)` for a TLS server, whose readers count in rates.
+fn rate(usage: KeyUsage, key: &Evidence) -> Option<String> {
     let rate = PerSecond(two_digits(1.0 / key.mean.value.0));
     let written = || units::rounded_rate(rate, Digits::Two);
-    (usage.name == TLS).then(|| format!(" ({} on one core)", written()))
+    (usage == KeyUsage::TlsServer).then(|| format!(" ({} on one core)", written()))
 }
 
-/// `rsa4096 signs 3.7× slower than ed25519; nistp256: no difference shown`
+/// `To sign with gpg, slower than ed25519: rsa4096 3.7×; no difference shown: nistp256.`
 fn reason(choice: &KeyChoice) -> Option<String> {
     let chosen = choice.chosen.as_ref()?;
     let slower = choice.slower.iter().map(|slower| {
@@ -174,7 +187,7 @@ fn reason(choice: &KeyChoice) -> Option<String> {
     let slower: Vec<String> = slower.collect();
     let alike = choice.alike.iter().map(|key| key.algorithm.to_string());
     let alike: Vec<String> = alike.collect();
-    let to = format!("To {} with {}", choice.operation, choice.usage.program);
+    let to = format!("To {} with {}", choice.operation, choice.usage.program());
     let slow = match slower.as_slice() {
         [] => None,
         some => Some(format!(
@@ -191,23 +204,35 @@ fn reason(choice: &KeyChoice) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{to}, {}.", parts.join("; ")))
 }
 
+/// Names the fastest device besides this CPU, and those that do not differ from it.
 fn devices(rankings: &[DeviceRanking]) -> String {
-    let first = &rankings[0];
-    let elsewhere = || {
-        first
-            .devices
-            .iter()
-            .filter(|(device, _)| device.as_str() != "software")
+    let ranking = &rankings[0];
+    let is_device = |ranked: &&RankedDevice| ranked.device.as_str() != "software";
+    let mut devices = ranking.devices.iter().filter(is_device);
+    let Some(fastest) = devices.next() else {
+        return ranking_line(ranking).figures;
     };
-    let Some((device, evidence)) = elsewhere().next() else {
-        return String::new();
+    let alike: Vec<String> = devices
+        .filter(|other| !fastest.evidence.mean.is_below(&other.evidence.mean))
+        .map(RankedDevice::marked)
+        .collect();
+    let alike = match alike.as_slice() {
+        [] => String::new(),
+        some => format!(" No difference shown: {}.", some.join(", ")),
     };
     format!(
-        "Fastest device to {} with {}: {device}, {}.",
-        first.operation,
-        first.algorithm,
-        figure(&evidence.mean)
+        "Fastest device to {} with {}: {}, {}.{alike}",
+        ranking.operation,
+        ranking.algorithm,
+        fastest.marked(),
+        figure(&fastest.evidence.mean)
     )
+}
+
+impl RankedDevice {
+    fn marked(&self) -> String {
+        marked(&self.device, self.provenance)
+    }
 }
 
 fn ranking_line(ranking: &DeviceRanking) -> UsageLine {
@@ -216,21 +241,24 @@ fn ranking_line(ranking: &DeviceRanking) -> UsageLine {
         name: format!("{} {}", ranking.operation, ranking.algorithm),
         keys: String::new(),
         figures: figures
-            .map(|(device, evidence)| format!("{device} {}", figure(&evidence.mean)))
+            .map(|ranked| format!("{} {}", ranked.marked(), figure(&ranked.evidence.mean)))
             .join(", "),
     }
 }
 
 fn gap(ranking: &DeviceRanking) -> Option<String> {
-    let [(first, fastest), .., (last, slowest)] = ranking.devices.as_slice() else {
+    let [first, .., last] = ranking.devices.as_slice() else {
         return None;
     };
+    let (fastest, slowest) = (&first.evidence.mean, &last.evidence.mean);
     fastest.is_below(slowest).then(|| {
         format!(
-            "To {} with {}, {last} is {} slower than {first}.",
+            "To {} with {}, {} is {} slower than {}.",
             ranking.operation,
             ranking.algorithm,
-            times(slowest.over(fastest).value)
+            last.marked(),
+            times(slowest.over(fastest).value),
+            first.marked()
         )
     })
 }
@@ -290,7 +318,5 @@ fn figure(mean: &Estimate<Seconds>) -> String {
 
 /// `5.8 ms`
 fn duration(mean: &Estimate<Seconds>) -> String {
-    let written = figure(mean);
-    let value = written.split(" ±").next();
-    value.unwrap_or_default().to_owned()
+    Unit::Seconds.known(&mean.map(|time| time.0))
 }
