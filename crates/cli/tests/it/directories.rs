@@ -39,6 +39,23 @@ fn where_no_socket_can_be_only_stacks_with_sockets_are_refused() {
     }
 }
 
+#[test]
+fn a_users_own_directory_of_a_like_name_is_left_alone() {
+    let place = Place::new(KEYMARK);
+    let own = place.temporary().join("keymark-notes");
+    std::fs::create_dir(&own).unwrap();
+    set_mode(&own, 0o700);
+    std::fs::write(own.join("lock"), "").unwrap();
+    // As a program of the user's that works in it.
+    let mut reader = Command::new("tail");
+    let mut reader = reader.arg("-f").arg(own.join("lock")).spawn().unwrap();
+    bench(&place, "raw", place.temporary().as_os_str(), 0);
+    assert!(own.join("lock").exists());
+    assert!(reader.try_wait().unwrap().is_none(), "it still runs");
+    reader.kill().unwrap();
+    reader.wait().unwrap();
+}
+
 fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }

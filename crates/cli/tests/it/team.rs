@@ -1,15 +1,17 @@
 //! A team's archive on a real PostgreSQL server, by the real binary.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Ends, Place, SHORT};
+use keymark_testkit::place::{Ends, Place, SHORT, ended};
 use keymark_testkit::postgresql::Server;
 use keymark_testkit::waiting::until;
+use nix::sys::signal::Signal;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, tell};
 
 /// Measures until it is told to end.
 const LONG: &str = "bench --algorithm ed25519 --stack raw --precision 0.001% --total-time 60s";
@@ -83,6 +85,22 @@ fn a_run_on_a_server_is_kept_here_until_all_of_it_is_there() {
         team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
         2
     );
+    assert_eq!(team.ask(WRONG), 0);
+}
+
+#[test]
+fn a_server_that_restarts_in_a_run_has_all_of_it_in_the_end() {
+    let mut team = Team::new();
+    let measuring = team.started();
+    team.await_more_samples();
+    team.server.stop();
+    std::thread::sleep(Duration::from_millis(500));
+    team.server.resume();
+    tell(&measuring, Signal::SIGINT);
+    ended(measuring.wait_with_output().unwrap(), 130);
+    assert_eq!(team.unsent(), Vec::<PathBuf>::new());
+    let interrupted = "SELECT count(*) FROM keymark.run WHERE state = 'interrupted'";
+    assert_eq!(team.ask(interrupted), 1);
     assert_eq!(team.ask(WRONG), 0);
 }
 
@@ -169,6 +187,35 @@ fn a_series_goes_on_without_its_server() {
         team.ask("SELECT count(*) FROM keymark.run WHERE series_number IN (0, 1)"),
         2
     );
+}
+
+#[test]
+fn an_archive_is_copied_there_and_back_byte_by_byte() {
+    let team = Team::new();
+    let place = &team.place;
+    place.stdout("bench --device virtual --algorithm ed25519 --stack raw --runs 5");
+    place.stdout(SHORT);
+    let here = place.archive();
+    let there = team.server.address("owner", "keymark");
+    let back = place.path("back.sqlite3");
+    let copy = |from: &Path, to: &Path, how: &str| {
+        let (from, to) = (from.display(), to.display());
+        place.stdout(&format!("archive copy {from} {to} {how}"))
+    };
+    assert_says(&copy(&here, &there, "--identify"), ["copied 2 runs"]);
+    copy(&there, &back, "");
+    // Again, nothing happens.
+    copy(&there, &back, "");
+    for run in ["last", "last~1"] {
+        let export = |archive: &Path| {
+            let archive = archive.display();
+            place.stdout(&format!("export {run} --format json --archive {archive}"))
+        };
+        let own = export(&here);
+        assert!(own == export(&there) && own == export(&back), "{run}");
+    }
+    let nowhere = place.refused("archive copy nowhere.sqlite3 other.sqlite3", 2);
+    assert_says(&nowhere, ["nowhere.sqlite3"]);
 }
 
 /// Copies one run to fifty machines by turns, half an hour apart.

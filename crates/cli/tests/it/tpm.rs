@@ -1,7 +1,11 @@
 //! A TPM in software, by the way of a real one.
 
+use std::process::Stdio;
+
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, assert_has};
+use keymark_testkit::process::naming;
+use keymark_testkit::waiting::until;
 use serde_json::json;
 
 use crate::KEYMARK;
@@ -19,6 +23,19 @@ fn a_tpm_is_measured_in_threads_and_processes() {
         assert_has(row, expected);
     }
     place.assert_gone();
+}
+
+#[test]
+fn a_killed_keymark_takes_its_tpm_along() {
+    let place = Place::new(KEYMARK);
+    let mut run =
+        place.keymark("bench --no-save --device swtpm-esys --algorithm nistp256 --runs 1000000");
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = run.spawn().unwrap();
+    until("swtpm runs", || naming(&place.temporary()) > 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("no process is left", || naming(&place.temporary()) == 0);
 }
 
 #[test]

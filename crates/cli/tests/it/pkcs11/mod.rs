@@ -185,6 +185,20 @@ fn a_pin_is_sent_once_a_process_and_a_wrong_one_once() {
     assert_silent(&fine.said(), [PIN]);
 }
 
+/// No try is spent on it; and a line feed behind a right one is none of it.
+#[test]
+fn what_cannot_be_a_pin_is_not_sent() {
+    let world = Misbehaving::new(KEYMARK);
+    let only = "--operation sign";
+    for pin in ["27\t1828", "271828\n\n", &"9".repeat(129)] {
+        let refused = world.run("", pin, &world.device, only, 3).said();
+        assert_says(&refused, ["was not sent"]);
+        assert_eq!(world.logins(), "", "{pin:?}");
+    }
+    world.run("", &format!("{PIN}\n"), &world.device, only, 0);
+    assert_eq!(world.logins(), "with a PIN\n");
+}
+
 #[test]
 fn the_last_try_and_a_locked_pin_are_left_alone() {
     let world = Misbehaving::new(KEYMARK);

@@ -67,6 +67,18 @@ fn a_key_is_looked_for_where_it_shows_and_no_other_token_is_sent_the_pin() {
 }
 
 #[test]
+fn one_pin_is_not_tried_on_two_tokens() {
+    let world = with_another();
+    let other = on_any_token(&world, "web").replace(':', ":token=other%20token;");
+    let both = format!("{other},{}", world.device);
+    assert_says(
+        &signing(&world, "", &both, 3).said(),
+        ["PIN is for one token"],
+    );
+    assert_eq!(world.logins(), "");
+}
+
+#[test]
 fn a_second_key_of_a_token_is_not_left_out_without_a_word() {
     let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
     token.make_key("EC:prime256v1", "01", "web");

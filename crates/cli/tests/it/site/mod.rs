@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use keymark_testkit::assert_says;
 use keymark_testkit::place::{Ends, Place, SHORT, Transcript, assert_schema_allows, text};
+use keymark_testkit::{assert_says, assert_silent};
 use links::{assert_no_dead_link, assert_no_markup, pages};
 use serde_json::{Value, json};
 
@@ -284,6 +284,25 @@ fn links_that_were_planted_lead_nowhere() {
         fs::remove_dir_all(planted(number)).unwrap();
     }
     assert_nothing_half_written(&site);
+}
+
+#[test]
+fn what_was_only_exported_loses_its_names() {
+    let site = Site::new();
+    let mut telling = site.on("telling", "YubiKey 5 (firmware 5.4.3)");
+    telling["stores"][0]["serial"] = "S-4711-0815".into();
+    telling["environment"]["command"] = json!(["bench", "--device", "S-4711-0815", "secret-label"]);
+    telling["environment"]["versions"]["gnupg"] = "/home/zacharias/bin/gpg: 2.4".into();
+    fs::remove_file(site.place.path("records/run.json")).unwrap();
+    site.put("telling.json", telling.to_string());
+    let built = site.build("out", 0);
+    assert_says(&built.stderr, ["exported, not shared"]);
+    for (name, content) in files(&site.place.path("out")) {
+        let all = name + &text(&content);
+        assert_silent(&all, ["S-4711-0815", "zacharias", "secret-label"]);
+    }
+    // The device is the one that it is, by its product.
+    assert!(site.place.path("out/devices/yubikey-5.html").exists());
 }
 
 #[test]
