@@ -3,6 +3,7 @@
 use keymark_bench::record::RunId;
 use keymark_stats::BetweenRuns;
 
+use super::servers::served;
 use super::*;
 use crate::compare::{Comparison, Criteria, Side};
 use keymark_testkit::record::{measured, signing};

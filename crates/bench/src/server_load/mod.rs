@@ -1,6 +1,9 @@
 //! Load on a server, in place of samples: transactions are too many for a row each. Durations are kept per second,
 //! within one in a thousand, with a sample of whole transactions.
 
+mod durations;
+mod totals;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,6 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{OperationAlone, TokenCalls, nanoseconds};
+pub use durations::Durations;
+use durations::mean;
+pub use totals::Totals;
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -233,11 +239,6 @@ impl Second {
     }
 }
 
-/// Durations as `[nanoseconds, how many]`, rising, each within one in a thousand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Durations(pub Vec<(u64, u64)>);
-
 /// A transaction that succeeded, by its phases.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -262,53 +263,6 @@ impl Transaction {
     /// Returns the time of the last byte since the load's start.
     pub const fn ended(&self) -> Duration {
         Duration::from_nanos(self.scheduled_ns.saturating_add(self.whole_ns))
-    }
-}
-
-/// Sums over a load, of which siege's figures are made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Totals {
-    /// Transactions that succeeded.
-    pub transactions: u64,
-    /// Failed transactions.
-    pub failed: u64,
-    /// Bytes of all answers.
-    pub bytes: u64,
-    /// Time of all transactions that succeeded.
-    pub time_ns: u64,
-    /// Longest time.
-    pub longest_ns: u64,
-    /// Shortest time.
-    pub shortest_ns: u64,
-}
-
-impl Totals {
-    /// Another transaction that succeeded, which took so long and brought so many bytes.
-    pub fn push(&mut self, whole: Duration, bytes: u64) {
-        let time_ns = nanoseconds(whole);
-        self.add(&Self {
-            transactions: 1,
-            bytes,
-            time_ns,
-            longest_ns: time_ns,
-            shortest_ns: time_ns,
-            failed: 0,
-        });
-    }
-
-    /// Adds the sums of another part of the load.
-    pub fn add(&mut self, other: &Self) {
-        self.shortest_ns = match (self.transactions, other.transactions) {
-            (0, _) => other.shortest_ns,
-            (_, 0) => self.shortest_ns,
-            _ => self.shortest_ns.min(other.shortest_ns),
-        };
-        self.transactions += other.transactions;
-        self.failed += other.failed;
-        self.bytes += other.bytes;
-        self.time_ns = self.time_ns.saturating_add(other.time_ns);
-        self.longest_ns = self.longest_ns.max(other.longest_ns);
     }
 }
 
@@ -419,81 +373,14 @@ fn shuffle(durations: &mut [u64], order: &mut ChaCha8Rng) {
     }
 }
 
-/// Returns the mean of buckets; none if there are none.
-fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for &(nanoseconds, times) in buckets {
-        sum += nanoseconds as f64 * times as f64;
-        count += times as f64;
-    }
-    (count > 0.0).then(|| Seconds(sum / count / 1e9))
-}
-
-impl Durations {
-    /// Returns the mean of all durations; none if there are none.
-    pub fn mean(&self) -> Option<Seconds> {
-        mean(self.0.iter())
-    }
-
-    /// Returns the duration that this share does not exceed, by nearest rank because buckets have no neighbors to
-    /// interpolate between.
-    pub fn quantile(&self, share: f64) -> Option<Seconds> {
-        let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
-        let reached = |(_, times): &&(u64, u64)| {
-            seen += times;
-            seen >= rank
-        };
-        let (nanoseconds, _) = self.0.iter().find(reached)?;
-        Some(Seconds(*nanoseconds as f64 / 1e9))
-    }
-
-    /// Returns the number of durations.
-    pub fn count(&self) -> u64 {
-        self.0.iter().map(|(_, times)| times).sum()
-    }
-
-    /// Adds those of another part of the load.
-    pub fn add(&mut self, other: &Self) {
-        let mut all: BTreeMap<u64, u64> = self.0.iter().copied().collect();
-        for (nanoseconds, times) in &other.0 {
-            *all.entry(*nanoseconds).or_default() += times;
-        }
-        self.0 = all.into_iter().collect();
-    }
-
-    /// Every one of them, rising, in nanoseconds.
-    pub fn each(&self) -> impl Iterator<Item = u64> {
-        self.0.iter().flat_map(|(nanoseconds, count)| {
-            std::iter::repeat_n(*nanoseconds, usize::try_from(*count).unwrap_or(usize::MAX))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(durations: impl IntoIterator<Item = u64>) -> Durations {
-        Durations(durations.into_iter().map(|one| (one, 1)).collect())
-    }
-
-    #[test]
-    fn durations_of_two_parts_are_those_of_both() {
-        let (mut left, right) = (of(1..=500), of(300..=1000));
-        left.add(&right);
-        assert_eq!(left.count(), 1201);
-        assert_eq!(left.0[299], (300, 2));
-        assert!(left.0.is_sorted());
-        let mut empty = Durations::default();
-        empty.add(&right);
-        assert_eq!(empty, right);
-    }
-
     #[test]
     fn a_second_load_stands_behind_the_first_one() {
         let second = |done: u64| Second {
-            whole: of(1..=done),
+            whole: Durations((1..=done).map(|one| (one, 1)).collect()),
             ..Second::default()
         };
         let batch = |round| Batch {
@@ -559,33 +446,5 @@ mod tests {
             ..load(1)
         });
         assert_eq!((half.steady, half.unsteady), (load(0).steady, None));
-    }
-
-    #[test]
-    fn quantiles_are_ranks() {
-        let at = |share| of(1..=1000).quantile(share).map(|at| at.0 * 1e9);
-        for (share, rank) in [(0.5, 500.0), (0.99, 990.0), (1.0, 1000.0), (0.0, 1.0)] {
-            assert!((at(share).unwrap() - rank).abs() < 1e-6, "{share}");
-        }
-        assert_eq!(Durations::default().quantile(0.5), None);
-    }
-
-    #[test]
-    fn totals_of_two_parts_are_those_of_both() {
-        let mut one = Totals {
-            failed: 1,
-            ..Totals::default()
-        };
-        let mut other = Totals::default();
-        one.add(&other);
-        other.push(Duration::from_secs(3), 100);
-        one.push(Duration::from_secs(2), 100);
-        one.add(&other);
-        assert_eq!((one.transactions, one.failed, one.bytes), (2, 1, 200));
-        assert_eq!(
-            (one.shortest_ns, one.longest_ns),
-            (2_000_000_000, 3_000_000_000)
-        );
-        assert_eq!(one.time_ns, 5_000_000_000);
     }
 }
