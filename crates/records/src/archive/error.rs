@@ -14,6 +14,18 @@ pub enum ArchiveError {
     /// Some other file.
     #[error("{0} is not a keymark archive; name another file with --archive")]
     Foreign(PathBuf),
+    /// A role that does not own the database made its tables.
+    #[error(
+        "schema keymark of archive {path} belongs to role '{}', which does not own the database and could read and forge \
+         every run; ask the owner of the database to drop the schema and to make the archive (docs/archive.md)",
+        excerpt(.owner)
+    )]
+    ForeignOwner {
+        /// The archive.
+        path: PathBuf,
+        /// Owner of the schema or of something in it.
+        owner: String,
+    },
     /// Written by another version of keymark.
     #[error(
         "archive {path} has version {found}, but this keymark reads version {known} only; use the keymark that wrote it, or \

@@ -248,6 +248,36 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
     }
 }
 
+/// With CREATE on the database, any role can make the archive's schema before its owner does.
+#[test]
+fn an_archive_that_another_role_made_is_refused() {
+    let server = Server::start();
+    server
+        .psql(
+            "keymark",
+            "CREATE ROLE mallory LOGIN; CREATE ROLE jane LOGIN; GRANT CREATE ON DATABASE keymark TO mallory",
+        )
+        .unwrap();
+    let open = |role: &str| Archive::open(&server.address(role, "keymark"));
+    drop(open("mallory").unwrap());
+    let offered = "GRANT USAGE ON SCHEMA keymark TO PUBLIC; GRANT ALL ON ALL TABLES IN SCHEMA keymark TO PUBLIC";
+    server.psql_as("mallory", "keymark", offered).unwrap();
+    let refused = |role: &str| match open(role) {
+        Err(ArchiveError::ForeignOwner { owner, .. }) => owner,
+        other => panic!("{role}: {other:?}"),
+    };
+    assert_eq!([refused("jane"), refused("owner")], ["mallory", "mallory"]);
+    // The tables are still mallory's.
+    server
+        .psql("keymark", "ALTER SCHEMA keymark OWNER TO owner")
+        .unwrap();
+    assert_eq!(refused("jane"), "mallory");
+    server
+        .psql("keymark", "DROP SCHEMA keymark CASCADE")
+        .unwrap();
+    open("owner").unwrap();
+}
+
 #[test]
 fn no_function_takes_its_operators_from_who_calls_it() {
     let server = Server::start();
