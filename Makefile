@@ -27,22 +27,22 @@ export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqli
     fleet-test locust locust-test
 
 # Measures this machine, and ends with the file of its report: the default plan, or
-# `make bench ARGS="--algorithm longest --runs 10"`.
+# `make bench ARGS="--algorithm longest --samples 10"`.
 bench: packages-bench build
-	$(BIN) bench --report $(ARGS)
+	$(BIN) bench -o target/report.html $(ARGS)
 
 # The default plan, and every soft token that this machine can have: SoftHSM2, Kryoptic and a TPM. The library of the
 # last is not safe in threads.
 bench-all: bench packages-soft kryoptic
 	$(BIN) bench --device softhsm,kryoptic,swtpm --algorithm rsa2048,nistp256 --operation sign \
-	    --concurrency 1 --processes 2 --precision 5% --max-time 2m $(ARGS)
+	    --workers 1 --processes 2 --precision 5% --case-time 2m $(ARGS)
 	$(BIN) bench --device softhsm,kryoptic --algorithm rsa2048,nistp256 --operation sign \
-	    --concurrency 1,2 --processes 2 --precision 5% --max-time 2m $(ARGS)
+	    --workers 1,2 --processes 2 --precision 5% --case-time 2m $(ARGS)
 
 # TLS servers under load, two minutes: Apache and nginx with keys in files, on SoftHSM2 and on a Nitrokey HSM's twin.
 bench-tls: packages-bench packages-tls build
-	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --users 8 --duration 6s
-	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --users 2 --duration 20s
+	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --workers 8 --case-time 6s
+	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --workers 2 --case-time 20s
 
 # keymark's TLS client beside those of others, against one worker of nginx: the table of docs/methodology/tls.md. oha is compiled
 # (ten minutes of processor time), the others are packages.

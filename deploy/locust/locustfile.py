@@ -87,7 +87,7 @@ def command(chosen):
 
 
 def demand(users, rate):
-    return ["--rate", f"{rate:.6g}/s"] if rate else ["--users", str(users)]
+    return ["--rate", f"{rate:.6g}/s"] if rate else ["--workers", str(users)]
 
 
 class Master:
@@ -225,7 +225,7 @@ class Worker:
         for number in (users, seconds, rate, ramp):
             if not (math.isfinite(number) and 0 <= number <= MOST):
                 raise ValueError(f"{number} is out of range")
-        words = demand(users, rate) + ["--duration", f"{seconds:.3f}s", "--seed", str(int(data["seed"]))]
+        words = demand(users, rate) + ["--case-time", f"{seconds:.3f}s", "--seed", str(int(data["seed"]))]
         return words + (["--ramp", f"{ramp:.3f}s"] if ramp and not rate else [])
 
     def stop(self, *_, **__):

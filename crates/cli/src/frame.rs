@@ -13,11 +13,11 @@ use keymark_records::archive::Identity;
 use keymark_report::analysis::failures;
 
 use crate::args::RunArguments;
-use crate::documents::{self, report as reports};
-use crate::exit::{Exit, Failure};
+use crate::documents::{self, export};
+use crate::exit::Exit;
 use crate::observers::JsonStream;
 use crate::saving::{self, Saving};
-use crate::{archive, output, rerun, view};
+use crate::{output, rerun, view};
 
 /// The cases that a dry run would measure.
 pub(crate) fn print_cases(cases: &[Case]) {
@@ -51,7 +51,6 @@ pub(crate) fn record(plan: Plan, stores: Vec<StoreIdentity>) -> Record {
 pub(crate) struct Frame<'a> {
     pub(crate) archive: Option<&'a PathBuf>,
     pub(crate) arguments: &'a RunArguments,
-    pub(crate) report: bool,
 }
 
 impl Frame<'_> {
@@ -74,7 +73,7 @@ impl Frame<'_> {
             Saving::open(self.archive, &record.id, identity)
         });
         let mut writers = saving.as_mut().map(|saving| saving.begin(&record));
-        let json = self.arguments.json;
+        let json = self.arguments.form.is_json();
         let mut stream = json.then(|| JsonStream::new(&plan, &devices, interrupt));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         let observing = writers.iter_mut().flatten().flatten();
@@ -88,14 +87,15 @@ impl Frame<'_> {
             documents::print(&record, &[], &self.arguments.shown);
         }
         let exit = conclude(&record, saved.as_ref(), json);
-        if self.report {
-            let is_saved = saved.is_some_and(|saved| saved.is_ok());
-            report(is_saved.then_some(&record.id), self.archive);
-        }
+        let is_written = write(&record, self.arguments);
         for error in &kept {
             output::error(&error.to_string());
         }
-        if kept.is_empty() { exit } else { Exit::Failed }
+        if kept.is_empty() && is_written {
+            exit
+        } else {
+            Exit::Failed
+        }
     }
 }
 
@@ -136,15 +136,17 @@ fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> 
     }
 }
 
-/// Writes the report of a run that is in the archive, and says where it is. The run is worth more than its report.
-pub(crate) fn report(run: Option<&RunId>, archive: Option<&PathBuf>) {
-    let Some(run) = run else {
-        output::warning("a report needs a run in the archive");
-        return;
+/// Writes a run to the file that is wanted. Returns whether nothing failed.
+pub(crate) fn write(record: &Record, arguments: &RunArguments) -> bool {
+    let Some(file) = &arguments.output else {
+        return true;
     };
-    let opened = archive::open(archive).map_err(Failure::failed);
-    match opened.and_then(|archive| reports::beside(&archive, run)) {
-        Ok(path) => output::note(&format!("report: {}", path.display())),
-        Err(failure) => output::warning(&failure.message),
+    match export::run(record, file) {
+        Ok(()) => output::note(&format!("wrote {}", file.path.display())),
+        Err(failure) => {
+            output::error(&failure.message);
+            return false;
+        }
     }
+    true
 }

@@ -62,7 +62,7 @@ pub(crate) fn readable(journals: &Journals) -> Vec<Journal> {
 fn told(journal: &Journal) -> String {
     let content = journal.content();
     format!(
-        "{} still has a test key of run {}: 'keymark token restore {}' removes it",
+        "{} still has a test key of run {}: 'keymark devices restore {}' removes it",
         content.token,
         content.run,
         content.token.serial(),

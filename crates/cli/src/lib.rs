@@ -45,7 +45,13 @@ fn without_guesses(mut error: clap::Error) -> clap::Error {
 
 /// Runs the command line and says how it went.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let words: Vec<OsString> = arguments.into_iter().collect();
+    let mut words: Vec<OsString> = arguments.into_iter().collect();
+    // A list of commands fits a screen in short only.
+    if let [_, asked] = &mut *words
+        && asked == "--help"
+    {
+        *asked = "-h".into();
+    }
     let parsed = args::command().try_get_matches_from(&words);
     let parsed = parsed.and_then(|parsed| args::Arguments::from_arg_matches(&parsed));
     let arguments = match parsed {

@@ -1,7 +1,7 @@
 //! Output to the terminal: colours only there, as wide as it is, and a closed pipe is no failure.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use itertools::Itertools;
@@ -15,6 +15,9 @@ use crate::exit::Exit;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// Whether notes and progress are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// State of stdout.
 static STDOUT: AtomicU8 = AtomicU8::new(OPEN);
@@ -157,8 +160,20 @@ pub(crate) fn warning(text: &str) {
     say("warning:", WARNING, text);
 }
 
+/// Lets notes and progress be left out.
+pub(crate) fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// Something worth knowing, on stderr.
 pub(crate) fn note(text: &str) {
+    if is_quiet() {
+        return;
+    }
     let text = message(text);
     let lines = text.lines().map(|line| text::message("", line, beside()));
     // Nothing can be done about a stderr that is gone.

@@ -7,9 +7,17 @@ use keymark_bench::Record;
 use keymark_report::Rerun;
 
 /// Options with a value that are not part of a recorded command.
-const WITH_VALUE: [&str; 3] = ["--archive", "--machine", "--seed"];
+const WITH_VALUE: [&str; 7] = [
+    "--archive",
+    "--color",
+    "--format",
+    "--machine",
+    "--output",
+    "-o",
+    "--seed",
+];
 /// Options without a value.
-const ALONE: [&str; 4] = ["--json", "--no-save", "--report", "--identify"];
+const ALONE: [&str; 4] = ["--identify", "--no-save", "--quiet", "-q"];
 
 /// The arguments that this keymark was given, as they are recorded. PINs are never among them.
 pub(crate) fn typed() -> Vec<String> {
@@ -95,6 +103,6 @@ mod tests {
                 .unwrap();
             assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
         }
-        assert_eq!(quoted("--runs=10"), "--runs=10");
+        assert_eq!(quoted("--samples=10"), "--samples=10");
     }
 }

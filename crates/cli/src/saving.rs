@@ -73,7 +73,7 @@ impl Saving {
         let place = unsent.directory.display().to_string();
         let sent = Archive::open(&unsent.to).and_then(|mut to| unsent.send(&mut to));
         written.and(sent.map_err(|error| {
-            format!("{error}; it is kept in {place}, and 'keymark archive push' sends it")
+            format!("{error}; it is kept in {place}, and 'keymark push' sends it")
         }))
     }
 }

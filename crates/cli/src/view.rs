@@ -17,6 +17,8 @@ use keymark_bench::{
 use keymark_report::{units, visible};
 use keymark_stores::user::terminal;
 
+use crate::output;
+
 /// Columns of a bar.
 const COLUMNS: usize = 30;
 /// Between two drawings.
@@ -26,7 +28,7 @@ pub(crate) const REDRAWS: u8 = 4;
 
 /// Returns whether this process shows a progress bar.
 pub fn view() -> View {
-    if stderr().is_terminal() {
+    if stderr().is_terminal() && !output::is_quiet() {
         View::Terminal
     } else {
         View::None

@@ -1,5 +1,5 @@
 //! The main table for programs: one flat JSON object a row, and CSV; and a series' table as CSV. Times are in seconds. The
-//! names of columns are the interface of `--json` and of CSV, and what they mean stands in docs/output.md.
+//! names of columns are the interface of `--format json` and of CSV, and what they mean stands in docs/output.md.
 
 use keymark_bench::Parameters;
 use keymark_stats::Summary;

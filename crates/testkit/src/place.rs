@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A short run of the library alone.
-pub const SHORT: &str = "bench --algorithm ed25519,rsa2048 --stack raw --runs 50 --seed 1";
+pub const SHORT: &str = "bench --algorithm ed25519,rsa2048 --stack raw --samples 50 --seed 1";
 
 /// Arguments of keymark: the words of a line, or a list where a word may hold anything.
 pub trait CommandLine {
@@ -125,7 +125,7 @@ impl Place {
 
     /// The last run as it is exchanged, which the schema allows.
     pub fn record(&self) -> Value {
-        let exported = self.stdout("export last --format json");
+        let exported = self.stdout("export last --format record");
         let record: Value = serde_json::from_str(&exported).unwrap();
         assert_schema_allows(&record);
         record
@@ -148,7 +148,7 @@ impl Place {
 
     /// Measures with these options, and returns the rows.
     pub fn bench(&self, options: &str) -> Vec<Value> {
-        self.rows(&format!("bench --json {options}"))
+        self.rows(&format!("bench --format json {options}"))
     }
 
     /// Runs keymark to its end, which has that status.

@@ -98,7 +98,7 @@ impl AdviceQuestion {
         let mut blocks = vec![Block::Table(table.table())];
         if answers.len() > FIRST {
             let more = format!(
-                "and {}; --json has all",
+                "and {}; --format json has all",
                 units::counted(answers.len() - FIRST, "other")
             );
             blocks.push(Block::remark(RemarkKind::Capped, more));
@@ -169,7 +169,7 @@ impl AdviceQuestion {
             format!("{cause}: {} on {devices}", units::counted(of.len(), "key"))
         });
         headed(
-            "left out, some by several causes (--json names each)",
+            "left out, some by several causes (--format json names each)",
             lines.collect(),
         )
     }

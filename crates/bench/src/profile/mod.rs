@@ -112,7 +112,7 @@ impl Profile {
     /// The shipped profile of that name, or the one in that file.
     pub fn find(wanted: &str) -> Result<Self, ProfileError> {
         if wanted.ends_with(".toml") {
-            let advice = "name a file that 'keymark profile' wrote";
+            let advice = "name a file that 'keymark twin make' wrote";
             let text = read::text(Path::new(wanted), read::SETTINGS);
             let text = text.map_err(|error| unreadable(wanted, format!("{error}; {advice}")))?;
             return Self::parse(&text, wanted);
@@ -236,7 +236,7 @@ mod tests {
         let error = Profile::find("none.toml").unwrap_err().to_string();
         assert_says(
             &error,
-            ["none.toml cannot be read", "'keymark profile' wrote"],
+            ["none.toml cannot be read", "'keymark twin make' wrote"],
         );
     }
 }

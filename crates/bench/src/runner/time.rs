@@ -44,7 +44,7 @@ mod tests {
     fn a_call_may_take_what_its_case_was_given() {
         let seconds = |seconds: u64| Some(Duration::from_secs(seconds));
         let none = Duration::ZERO;
-        // --max-time 40s: it is nobody else's.
+        // --case-time 40s: it is nobody else's.
         assert_eq!(longest_call(seconds(40), None, none), seconds(40));
         // Of the plan's minute one of six cases does not take all.
         assert_eq!(longest_call(seconds(60), seconds(10), none), seconds(10));

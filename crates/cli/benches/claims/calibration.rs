@@ -25,7 +25,7 @@ const CASES: [&str; 9] = [
     "sign",
     "--stack",
     "raw,agent,gnupg",
-    "--total-time",
+    "--time",
     "2s",
 ];
 const ABOVE: &str = "5%";
@@ -47,14 +47,14 @@ pub(crate) fn within_plans() -> Result<Vec<Figure>, Failure> {
             "raw,agent,gnupg",
             "--replicas",
             "2",
-            "--total-time",
+            "--time",
             "3s",
             "--seed",
             &seed,
-            "--json",
+            "--format=json",
         ];
         printed(&archive, &measure)?;
-        let pairs = printed(&archive, &["compare", "last", "--json"])?;
+        let pairs = printed(&archive, &["compare", "last", "--format=json"])?;
         for line in pairs.lines() {
             let pair: serde_json::Value = serde_json::from_str(line)?;
             // Not the verdict, which allows for the number of cases.

@@ -37,7 +37,7 @@ pub(crate) fn start() -> Result<Figure, Failure> {
         "ed25519",
         "--stack",
         "raw",
-        "--runs",
+        "--samples",
         "1",
     ];
     let mut times = Vec::with_capacity(STARTS);

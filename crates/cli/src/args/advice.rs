@@ -8,9 +8,9 @@ use keymark_advice::Strength;
 use keymark_advice::advise::Purpose;
 use keymark_advice::compatibility::Peer;
 use keymark_advice::key_spec::KeySpec;
-use keymark_bench::Algorithm;
+use keymark_bench::{Algorithm, Rate};
 
-use super::{duration, share};
+use super::{FormatArguments, duration, share};
 
 /// `keymark strength`
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ pub struct StrengthArguments {
     /// Keys: rsa3072, rsa2047, nistp256, ed25519, mldsa65, dh2048, …
     #[arg(value_name = "KEY")]
     pub keys: Vec<KeySpec>,
-    /// The weakest keys of each kind with so many bits of security
+    /// Show the weakest keys of each kind with this many bits of security
     #[arg(long, value_name = "BITS", value_parser = level, conflicts_with = "keys")]
     pub level: Option<Strength>,
     /// Status on this day [default: today]
@@ -31,9 +31,9 @@ pub struct StrengthArguments {
     /// Show documents and remarks
     #[arg(long, help_heading = "Output")]
     pub long: bool,
-    /// Print one JSON object per key
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 }
 
 /// `keymark advise`
@@ -45,7 +45,7 @@ pub struct AdviseArguments {
     /// The key is in use until this day [default: today]
     #[arg(long, value_name = "DATE", value_parser = last_day, help_heading = "Requirements")]
     pub until: Option<Date>,
-    /// These policies have to permit it then: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id, or a .toml file
+    /// Require these policies to allow it then: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id, or a .toml file
     #[arg(
         long,
         value_name = "NAME",
@@ -59,9 +59,9 @@ pub struct AdviseArguments {
     /// Longest acceptable operation
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Requirements")]
     pub tolerance: Option<Duration>,
-    /// The fewest operations a second it must do
-    #[arg(long, value_name = "N", value_parser = rate, help_heading = "Requirements")]
-    pub operations_per_second: Option<f64>,
+    /// Lowest rate of operations, such as 50/s
+    #[arg(long, value_name = "RATE", help_heading = "Requirements")]
+    pub rate: Option<Rate>,
     /// Programs that must accept it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
     #[arg(
         long,
@@ -79,6 +79,7 @@ pub struct AdviseArguments {
     /// Tokens to choose from, or software: yubikey-4, fst-01, …
     #[arg(
         long,
+        short,
         value_name = "NAME",
         value_delimiter = ',',
         help_heading = "Candidates"
@@ -87,6 +88,7 @@ pub struct AdviseArguments {
     /// Algorithms to choose from
     #[arg(
         long,
+        short,
         value_name = "LIST",
         value_delimiter = ',',
         help_heading = "Candidates"
@@ -95,14 +97,9 @@ pub struct AdviseArguments {
     /// Measure on this machine first
     #[arg(long)]
     pub measure: bool,
-    /// Print one JSON object per answer and per excluded answer
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|rate| (1e-6..1e9).contains(rate));
-    number.ok_or_else(|| format!("operations a second must be a number above 0, not '{text}'"))
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 }
 
 fn clients(text: &str) -> Result<f64, String> {

@@ -1,6 +1,6 @@
 //! `keymark audit`
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
 use super::advice::last_day;
@@ -29,13 +29,23 @@ pub struct AuditArguments {
     /// Show every key, and every finding
     #[arg(long, help_heading = "Output")]
     pub long: bool,
-    /// Print one JSON object per key
-    #[arg(long, help_heading = "Output", group = "form")]
-    pub json: bool,
-    /// Write SARIF 2.1.0, as code scanners do
-    #[arg(long, help_heading = "Output", group = "form")]
-    pub sarif: bool,
-    /// Write JUnit's XML: a test case for each key
-    #[arg(long, help_heading = "Output", group = "form")]
-    pub junit: bool,
+    /// Format of the output: for people, one JSON object per key, SARIF 2.1.0 for code scanners, JUnit's XML with a test
+    /// case per key
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Output"
+    )]
+    pub format: AuditFormat,
+}
+
+/// Format of an audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    Text,
+    Json,
+    Sarif,
+    Junit,
 }

@@ -4,17 +4,15 @@ use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use keymark_bench::{
-    AlgorithmChoice, Baseline, Operation, ParameterChoice, Precision, Rate, StackName,
-};
+use keymark_bench::{AlgorithmChoice, Baseline, Operation, ParameterChoice, Precision, StackName};
 use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
 use keymark_stacks::registry;
 
 use super::{
-    CardArguments, IdentityArguments, SeriesArguments, ShownArguments, algorithms, baseline,
-    concurrency, count, duration, stack,
+    CardArguments, ExportFile, FormatArguments, IdentityArguments, LoadArguments, SeriesArguments,
+    ShownArguments, algorithms, baseline, count, duration, stack, workers,
 };
 
 /// `keymark bench`
@@ -25,7 +23,7 @@ pub struct BenchArguments {
         long,
         value_name = "PLAN",
         value_parser = |word: &str| word.parse::<NamedPlan>(),
-        conflicts_with = "SelectionArguments",
+        conflicts_with_all = ["SelectionArguments", "LoadArguments"],
         help_heading = "What to measure"
     )]
     pub plan: Option<NamedPlan>,
@@ -38,7 +36,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=67_108_864), help_heading = "What to measure")]
     pub input_size: Option<u32>,
 
-    /// Enter each case this many times: copies should not differ (see 'keymark compare RUN')
+    /// Measure N copies of each case, to check consistency (see 'keymark compare RUN')
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), help_heading = "What to measure")]
     pub replicas: Option<u32>,
 
@@ -65,49 +63,39 @@ pub struct BenchArguments {
     /// Settings and output of the run
     #[command(flatten)]
     pub run: RunArguments,
-
-    /// Write the run's report next to the archive: reports/RUN.html
-    #[arg(long, help_heading = "Output")]
-    pub report: bool,
 }
 
 /// Selection of cases; without any of these, a named plan.
 #[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "What to measure")]
 pub struct SelectionArguments {
-    /// Operations: decrypt, sign, authenticate, decapsulate [default: all of the algorithms]
+    /// Operations: decrypt, sign, authenticate, decapsulate [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub operation: Option<Vec<Operation>>,
 
     /// Algorithms: names, 'all', or 'longest' (the longest of each kind)
-    #[arg(long, value_name = "LIST", value_parser = algorithms)]
+    #[arg(long, short, value_name = "LIST", value_parser = algorithms)]
     pub algorithm: Option<AlgorithmChoice>,
 
-    /// Devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process), 'twin:PROFILE', a card's
-    /// serial number or a part of its product name, 'softhsm', 'kryoptic', 'swtpm', 'tpm', a PKCS#11 module's
-    /// file or name, a 'pkcs11:' URI, 'all' [default: software]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Devices: software, virtual, twin:NAME, a card's name, … [default: software]
+    ///
+    /// 'software' is this CPU, 'virtual' an OpenPGP card in this process, 'twin:PROFILE' a device's times behind it.
+    /// A card has its serial number or a part of its product name. Also: 'softhsm', 'kryoptic', 'swtpm', 'tpm', a
+    /// PKCS#11 module's file or name, a 'pkcs11:' URI, 'all'.
+    #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
     pub device: Option<Vec<String>>,
 
-    /// Stacks: raw, agent, gnupg, and others that 'keymark devices' lists
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = stack)]
+    /// Programs: raw, agent, gnupg, ssh, and others that 'keymark devices' lists
+    #[arg(long, short, value_name = "LIST", value_delimiter = ',', value_parser = stack)]
     pub stack: Option<Vec<StackName>>,
 
-    /// Number of workers at once
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency)]
-    pub concurrency: Option<Vec<NonZeroU32>>,
+    /// Load of each case
+    #[command(flatten)]
+    pub load: LoadArguments,
 
     /// Number of processes at once; each opens the key itself, like the processes of a forking server
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = workers)]
     pub processes: Option<Vec<NonZeroU32>>,
-
-    /// Open loop: operations arrive at random at this rate, such as 50/s, and queue if necessary
-    #[arg(long, value_name = "RATE")]
-    pub rate: Option<Rate>,
-
-    /// Users: each worker thinks before every operation, for a random time up to this, such as 5s
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "rate")]
-    pub think: Option<Duration>,
 
     /// Protection of keys: none, or a passphrase that the agent has cached
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = |word: &str| PROTECTION.parse(word))]
@@ -132,9 +120,9 @@ pub struct SelectionArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How long")]
 pub struct ExtentArguments {
-    /// Do this many operations of each case
-    #[arg(long, value_name = "N", value_parser = |text: &str| count("operations", 10_000_000, text), conflicts_with_all = ["precision", "max_time"])]
-    pub runs: Option<NonZeroU32>,
+    /// Do N operations of each case
+    #[arg(long, short = 'n', value_name = "N", value_parser = |text: &str| count("operations", 10_000_000, text), conflicts_with_all = ["precision", "case_time"])]
+    pub samples: Option<NonZeroU32>,
 
     /// Measure each case until its mean is this precise (95 % interval) [default: 5%]
     #[arg(long, value_name = "PERCENT")]
@@ -142,11 +130,11 @@ pub struct ExtentArguments {
 
     /// ... but for no longer than this
     #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub max_time: Option<Duration>,
+    pub case_time: Option<Duration>,
 
-    /// Measuring time for the whole plan [default: 75s without --runs and --max-time]
+    /// Measuring time of the whole plan [default: 75s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub total_time: Option<Duration>,
+    pub time: Option<Duration>,
 
     /// Warm-up operations of each worker, which do not count
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100_000))]
@@ -179,9 +167,13 @@ pub struct RunArguments {
     #[arg(long, help_heading = "How")]
     pub dry_run: bool,
 
-    /// Print one JSON object per finished case instead of tables
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
+
+    /// Also write the run to this file, as 'keymark export' does (.html, .svg, …)
+    #[arg(long, short, value_name = "FILE", value_parser = ExportFile::parse, help_heading = "Output")]
+    pub output: Option<ExportFile>,
 
     /// Do not put the run into the archive
     #[arg(long, help_heading = "Output")]

@@ -10,8 +10,7 @@ use keymark_bench::outside::read;
 use keymark_bench::{Algorithm, DeviceName, Operation, StackName};
 use keymark_stats::{PerSecond, Seconds, ServiceTimes};
 
-use super::plot::{PictureFile, picture_file};
-use super::{count, duration, stack, usable};
+use super::{FormatArguments, PictureFile, count, duration, stack, usable};
 
 /// Bytes of a file of samples: some millions.
 const SAMPLES: u64 = 64 << 20;
@@ -24,10 +23,10 @@ const LOWEST: f64 = 1e-4;
 #[command(group = ArgGroup::new("demand").required(true).args(["rate", "users"]))]
 pub struct CapacityArguments {
     /// The token: a device of 'keymark bench', or twin:PROFILE
-    #[arg(long, value_name = "DEVICE", requires = "algorithm")]
+    #[arg(long, short, value_name = "DEVICE", requires = "algorithm")]
     pub device: Option<String>,
     /// Algorithm of its key
-    #[arg(long, value_name = "NAME", requires = "device")]
+    #[arg(long, short, value_name = "NAME", requires = "device")]
     pub algorithm: Option<Algorithm>,
     /// Operation of the key [default: sign, or decrypt with keys that do not sign]
     #[arg(long, value_name = "NAME", requires = "device")]
@@ -38,7 +37,7 @@ pub struct CapacityArguments {
     /// Instead of a device: 740ms, a mixture with weights (150ms:95,300ms:5), or a .csv file of samples, a time a line
     #[arg(long, value_name = "TIME", value_parser = service_time)]
     pub service_time: Option<Service>,
-    /// Operations that arrive at random: 2/s, 500/min, 1000000/day; --plot draws all of a range (1/s..20/s); the answer is for its end
+    /// Operations that arrive at random: 2/s, 500/min, 1000000/day; -o draws all of a range (1/s..20/s); the answer is for its end
     #[arg(long, value_name = "RATE", value_parser = rates)]
     pub rate: Option<Rates>,
     /// Peak load, in multiples of that rate
@@ -49,7 +48,7 @@ pub struct CapacityArguments {
     pub users: Option<NonZeroU32>,
     /// Longest pause of users before each operation [default: none]
     #[arg(long, value_name = "TIME", requires = "users", value_parser = duration)]
-    pub delay: Option<Duration>,
+    pub think: Option<Duration>,
     /// 99 % of the operations take no longer [default: the queue does not grow; users wait no longer than an operation takes]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub p99: Option<Duration>,
@@ -59,12 +58,12 @@ pub struct CapacityArguments {
     /// Seed of the simulation
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Draw response times over rates, a curve for each number of tokens (.svg or .png)
-    #[arg(long, value_name = "FILE", conflicts_with = "users", value_parser = picture_file)]
-    pub plot: Option<PictureFile>,
-    /// Print one JSON object per way of distribution and number of tokens, and one with the fewest
-    #[arg(long)]
-    pub json: bool,
+    /// Draw response times over rates into this file (.svg or .png), a curve for each number of tokens
+    #[arg(long, short, value_name = "FILE", conflicts_with = "users", value_parser = PictureFile::parse)]
+    pub output: Option<PictureFile>,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 }
 
 /// The highest rate, and where a range of them begins.

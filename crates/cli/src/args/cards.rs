@@ -1,9 +1,6 @@
 //! The command line of what is about cards only.
 
-use std::path::PathBuf;
-
 use clap::Args;
-use keymark_records::archive::RunSelector;
 use keymark_stores::user::TokenName;
 
 /// Whence user PINs come.
@@ -72,24 +69,4 @@ fn pin_variable(text: &str) -> Result<PinVariable, String> {
         serial: serial.ok_or_else(|| format!("'{text}' must have the form 0a1b2c3d=VARIABLE"))?,
         variable: variable.to_owned(),
     })
-}
-
-/// `keymark profile`
-#[derive(Debug, Args)]
-pub struct ProfileArguments {
-    /// Run: last, last~1, an id or its beginning
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: RunSelector,
-
-    /// Device, if the run has several
-    #[arg(long, value_name = "NAME")]
-    pub device: Option<String>,
-
-    /// Name of the twin [default: the device's]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-
-    /// The file to write [default: stdout]
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
 }

@@ -11,7 +11,7 @@ use keymark_bench::Baseline;
 use keymark_records::archive::SideSelector;
 use keymark_records::exchange::Shipped;
 
-use super::{baseline, duration, share};
+use super::{FormatArguments, baseline, duration, share};
 
 /// Pairs of runs that alternate, if nobody says how many.
 const PAIRS: u32 = 5;
@@ -19,8 +19,7 @@ const PAIRS: u32 = 5;
 /// A series of runs, in place of one.
 #[derive(Debug, Args)]
 pub struct SeriesArguments {
-    /// Make a series of this many runs of the plan, each in its own process, to compare with another series
-    /// [default: 5 with --against]
+    /// Make a series of N runs, to compare with another one [default: 5 with --against]
     #[arg(
         long,
         value_name = "N",
@@ -40,7 +39,7 @@ pub struct SeriesArguments {
     )]
     pub against: Option<PathBuf>,
 
-    /// Wait about this long between runs, or pairs of them: from half to one and a half times, by the seed
+    /// Pause between runs or pairs of runs, from half this time to one and a half times
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, help_heading = "Comparing")]
     pub pause: Duration,
 }
@@ -150,7 +149,7 @@ pub struct CompareArguments {
     /// series at different times]
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub noise: Option<f64>,
-    /// Print one JSON object per pair
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::plot::PictureFile;
+use super::{FormatArguments, PictureFile};
 use crate::parts;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use keymark_flash::workload::Workload;
 use keymark_mcu::kernel::{Kernel, Options};
 use keymark_mcu::microcontroller::Core;
@@ -16,7 +16,7 @@ use keymark_mcu::target::{Preset, Target};
 #[derive(Debug, Subcommand)]
 pub enum McuCommand {
     /// List the microcontrollers and flash geometries, with the sources of their figures
-    List(super::JsonArguments),
+    List(FormatArguments),
     /// Predict what private-key operations cost
     Predict(PredictArguments),
     /// Explain why two predictions differ, class by class
@@ -25,8 +25,6 @@ pub enum McuCommand {
     Run(FirmwareArguments),
     /// Run two ELF files: what changed, phase by phase and function by function
     Compare(FirmwareComparison),
-    /// Write a device profile from predictions, for 'twin:FILE'
-    Profile(McuProfileArguments),
     /// Simulate how a token stores its data objects in a part's flash
     Storage(StorageArguments),
 }
@@ -43,14 +41,15 @@ pub struct PredictArguments {
     )]
     pub mcu: Vec<String>,
 
-    /// Operations: rsa2048, rsa3072, rsa4096, x25519, ed25519
+    /// Algorithms: rsa2048, rsa3072, rsa4096, cv25519, ed25519
     #[arg(
         long,
-        value_name = "NAME,…",
+        short,
+        value_name = "LIST",
         value_delimiter = ',',
         default_value = "rsa2048"
     )]
-    pub kernel: Vec<Kernel>,
+    pub algorithm: Vec<Kernel>,
 
     /// An option with the values to try
     #[arg(long, value_name = "NAME=VALUE,…")]
@@ -64,13 +63,13 @@ pub struct PredictArguments {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
     pub tolerance: Duration,
 
-    /// One JSON object for each prediction
-    #[arg(long)]
-    pub json: bool,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 
-    /// Also draw them with their bands into an .svg or .png file
-    #[arg(long, value_name = "FILE", value_parser = super::plot::picture_file)]
-    pub plot: Option<PictureFile>,
+    /// Also draw them with their bands into this .svg or .png file
+    #[arg(long, short, value_name = "FILE", value_parser = PictureFile::parse)]
+    pub output: Option<PictureFile>,
 }
 
 /// `umaal=on,off`
@@ -113,13 +112,13 @@ pub struct ExplainArguments {
     #[arg(value_name = "SECOND", value_parser = parts::target)]
     pub second: Target,
 
-    /// The operation
-    #[arg(long, value_name = "NAME", default_value = "rsa2048")]
-    pub kernel: Kernel,
+    /// Algorithm
+    #[arg(long, short, value_name = "NAME", default_value = "rsa2048")]
+    pub algorithm: Kernel,
 
-    /// One JSON object with every class and cause
-    #[arg(long)]
-    pub json: bool,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 }
 
 /// `keymark mcu run`
@@ -133,8 +132,8 @@ pub struct FirmwareArguments {
     #[arg(long, value_name = "NAME", default_value = "stm32f103")]
     pub mcu: String,
 
-    /// Stop after this time, or after so many instructions
-    #[arg(long, value_name = "TIME|N", default_value = "1m")]
+    /// Stop after this time, or after N instructions
+    #[arg(long = "time", value_name = "TIME|N", default_value = "1m")]
     pub limit: Limit,
 
     /// Name a phase by the number of its marker; a symbol keymark_phase_NAME with that value does the same
@@ -149,7 +148,7 @@ pub struct FirmwareArguments {
     #[arg(long, value_name = "PERCENT", value_parser = super::share, default_value = "0%")]
     pub fail_above: f64,
 
-    /// How many functions to show, the costliest first; --json has all
+    /// How many functions to show, the costliest first; --format json has all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 
@@ -161,13 +160,9 @@ pub struct FirmwareArguments {
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
 
-    /// One JSON object with phases, functions and how the program ended
-    #[arg(long)]
-    pub json: bool,
-
-    /// JUnit's XML: a test for the program's end and for each budget
-    #[arg(long, conflicts_with = "json")]
-    pub junit: bool,
+    /// Format of the output: for people, one JSON object, or JUnit's XML with a test for the program's end and each budget
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub format: FirmwareFormat,
 }
 
 /// `keymark mcu compare`
@@ -190,8 +185,8 @@ pub struct FirmwareComparison {
     )]
     pub mcu: Vec<String>,
 
-    /// Stop each run after this time, or after so many instructions
-    #[arg(long, value_name = "TIME|N", default_value = "1m")]
+    /// Stop each run after this time, or after N instructions
+    #[arg(long = "time", value_name = "TIME|N", default_value = "1m")]
     pub limit: Limit,
 
     /// Name a phase by the number of its marker
@@ -202,13 +197,17 @@ pub struct FirmwareComparison {
     #[arg(long, value_name = "PERCENT", value_parser = super::share)]
     pub fail_above: Option<f64>,
 
-    /// One JSON object for each row
-    #[arg(long)]
-    pub json: bool,
+    /// Format of the output: for people, one JSON object per row, or JUnit's XML with a test for the whole and each phase
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub format: FirmwareFormat,
+}
 
-    /// JUnit's XML: a test for the whole and for each phase
-    #[arg(long, conflicts_with = "json")]
-    pub junit: bool,
+/// Format of simulated firmware's figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FirmwareFormat {
+    Text,
+    Json,
+    Junit,
 }
 
 /// Limit for a program that does not end.
@@ -282,35 +281,6 @@ impl FromStr for Budget {
     }
 }
 
-/// `keymark mcu profile`
-#[derive(Debug, Args)]
-pub struct McuProfileArguments {
-    /// PART[:PRESET][,OPTION=VALUE…]
-    #[arg(value_name = "TARGET", value_parser = parts::target)]
-    pub target: Target,
-
-    /// Operations to include
-    #[arg(
-        long,
-        value_name = "NAME,…",
-        value_delimiter = ',',
-        default_value = "rsa2048,rsa3072,rsa4096,x25519,ed25519"
-    )]
-    pub kernel: Vec<Kernel>,
-
-    /// Time to add to each operation for everything else that a token does
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
-    pub transport: Duration,
-
-    /// Name of the twin [default: the part's]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-
-    /// The file to write [default: stdout]
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
 /// `keymark mcu storage`
 #[derive(Debug, Args)]
 pub struct StorageArguments {
@@ -327,7 +297,7 @@ pub struct StorageArguments {
     )]
     pub workload: Vec<Workload>,
 
-    /// One JSON object for each row
-    #[arg(long)]
-    pub json: bool,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 }

@@ -6,24 +6,25 @@ mod bench;
 mod capacity;
 mod cards;
 mod comparison;
+mod export;
+mod help;
 mod mcu;
-mod plot;
-mod report;
 mod service;
 mod sharing;
 #[cfg(feature = "tokens")]
 mod tls;
 #[cfg(feature = "tokens")]
 mod tokens;
+mod twin;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use itertools::Itertools;
-use keymark_bench::{AlgorithmChoice, Baseline, StackName, UnknownAlgorithm};
+use keymark_bench::{AlgorithmChoice, Baseline, Rate, StackName, UnknownAlgorithm};
 use keymark_records::archive::RunSelector;
 use keymark_records::exchange::Shipped;
 use keymark_report::pictures::PictureKind;
@@ -31,30 +32,14 @@ use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
 pub use self::{
-    advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, mcu::*, plot::*,
-    report::*, service::*, sharing::*,
+    advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, export::*, help::command,
+    mcu::*, service::*, sharing::*, twin::*,
 };
 #[cfg(feature = "tokens")]
 pub use {tls::*, tokens::*};
 
-/// Examples below the help of each command.
-const BELOW_HELP: &str = include_str!("examples.md");
-
-/// The command line's definition, with examples.
-pub fn command() -> clap::Command {
-    let mut all = Arguments::command();
-    let parts = BELOW_HELP.split("## keymark");
-    for (name, text) in parts.filter_map(|part| part.split_once('\n')) {
-        let found = name
-            .split_whitespace()
-            .try_fold(&mut all, |command, word| command.find_subcommand_mut(word));
-        // A program that was built without some commands has none.
-        if let Some(command) = found {
-            *command = std::mem::take(command).after_help(text.trim_end());
-        }
-    }
-    all
-}
+/// Heading of the options that all commands have.
+const GLOBAL: &str = "Global options";
 
 /// Measures what a private key costs, wherever it is kept.
 #[derive(Debug, Parser)]
@@ -62,52 +47,65 @@ pub fn command() -> clap::Command {
 pub struct Arguments {
     /// Archive of runs: a file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE or service=NAME
     /// [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
-    #[arg(long, global = true, value_name = "ARCHIVE")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "ARCHIVE",
+        help_heading = GLOBAL,
+        hide_short_help = true
+    )]
     pub archive: Option<PathBuf>,
 
-    /// Add to --version features, libraries, and where the files are that belong to keymark
-    #[arg(long, requires = "version")]
+    /// Colors
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = GLOBAL,
+        hide_short_help = true
+    )]
+    pub color: ColorWhen,
+
+    /// Show no progress and no notes, only results, warnings and errors
+    #[arg(long, short, global = true, help_heading = GLOBAL, hide_short_help = true)]
+    pub quiet: bool,
+
+    /// Add to --version features, libraries, and the places of keymark's files
+    #[arg(long, requires = "version", hide_short_help = true)]
     pub verbose: bool,
 
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
-/// The subcommands.
+/// Use of colors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorWhen {
+    /// Applies it to everything that is printed.
+    pub(crate) fn choose(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// The subcommands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the key stores here, what they offer, and what is missing
-    Devices(DevicesArguments),
-    /// Measure
+    /// Measure keys on devices through programs
     Bench(Box<BenchArguments>),
-    /// List the runs in the archive
-    Runs(JsonArguments),
-    /// Show a run's tables again
-    Show(ShowArguments),
-    /// Draw a picture of runs as SVG or PNG
-    Plot(PlotArguments),
-    /// Write a run to stdout
-    Export(ExportArguments),
-    /// Write a report of runs as a page for a browser, or in other formats
-    Report(ReportArguments),
-    /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
-    Compare(CompareArguments),
-    /// Write a run to a file for others, without host names, user names and serial numbers
-    Share(ShareArguments),
-    /// Build a static site from a folder of records that others have shared
-    Site(SiteArguments),
-    /// Run a program with a traced card or PKCS#11 module, and show where its time went
-    #[cfg(feature = "tokens")]
-    Trace(TraceArguments),
-    /// Serve a virtual token to other programs; remove what a killed run left on a real one
-    #[cfg(feature = "tokens")]
-    #[command(subcommand)]
-    Token(TokenCommand),
-    /// Write a device profile from a measured run (raw, one at a time), for 'twin:FILE'
-    Profile(ProfileArguments),
-    /// Predict by simulation what firmware costs on a microcontroller
-    #[command(subcommand)]
-    Mcu(Box<McuCommand>),
     /// Measure TLS servers under load, and configure them for a key
     #[cfg(feature = "tokens")]
     #[command(subcommand)]
@@ -115,26 +113,41 @@ pub enum Command {
     /// Measure services that sign and timestamp, under load
     #[command(subcommand)]
     Service(Box<ServiceCommand>),
+    /// Run a program with a traced card or PKCS#11 module, and show where its time went
+    #[cfg(feature = "tokens")]
+    Trace(TraceArguments),
+    /// Predict the cost of firmware on a microcontroller by simulation
+    #[command(subcommand)]
+    Mcu(Box<McuCommand>),
+    /// Show a run: verdict, picture and tables
+    Show(ShowArguments),
+    /// List the runs in the archive, or remove some
+    Runs(RunsArguments),
+    /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
+    Compare(CompareArguments),
+    /// Write runs to a file by its ending: a page, a picture, tables, data
+    Export(ExportArguments),
+    /// Recommend a device and key for a purpose, with costs and reasons
+    Advise(Box<AdviseArguments>),
+    /// Show how strong keys are, and until when policies allow them
+    Strength(StrengthArguments),
     /// Look for weak keys in files, keyrings and certificates, on tokens and servers
     Audit(AuditArguments),
-    /// Say which device and key fit a purpose, what they cost, and why others do not
-    Advise(Box<AdviseArguments>),
-    /// Say how many tokens a rate of operations or a number of users takes
+    /// Calculate how many tokens a load needs
     Capacity(Box<CapacityArguments>),
-    /// Say how strong keys are by every table, and until when policies allow them
-    Strength(StrengthArguments),
-    /// Import published figures (CSV) or a run of another machine (JSON)
+    /// Import published figures (CSV), a record of another machine, or another archive
     Import(ImportArguments),
-    /// Send runs that did not get to a team's archive, and copy archives
+    /// Write a run to a file for others, without host names, user names and serial numbers
+    Share(ShareArguments),
+    /// Build a static site from a folder of shared records
+    Site(SiteArguments),
+    /// Send runs that did not reach a team's archive, each to its archive or to --archive
+    Push,
+    /// List the key stores here, what they offer, and what is missing
+    Devices(DevicesArguments),
+    /// Make twins of devices, and serve them to other programs
     #[command(subcommand)]
-    Archive(ArchiveCommand),
-    /// Run one worker of a run with --processes
-    #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
-    Worker,
-    /// Run a PKCS#11 module, which may hang or crash
-    #[cfg(feature = "tokens")]
-    #[command(name = keymark_stores::pkcs11::process::SUBCOMMAND, hide = true)]
-    Pkcs11Module,
+    Twin(TwinCommand),
     /// Print shell completions
     Completions {
         /// Shell
@@ -146,6 +159,13 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         directory: Option<PathBuf>,
     },
+    /// Run one worker of a run with --processes
+    #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
+    Worker,
+    /// Run a PKCS#11 module, which may hang or crash
+    #[cfg(feature = "tokens")]
+    #[command(name = keymark_stores::pkcs11::process::SUBCOMMAND, hide = true)]
+    Pkcs11Module,
 }
 
 impl Command {
@@ -158,28 +178,112 @@ impl Command {
     }
 }
 
-/// `keymark devices`
-#[derive(Debug, Args)]
-pub struct DevicesArguments {
-    /// Print one JSON object per device and stack
-    #[arg(long)]
-    pub json: bool,
-
-    /// Every device with its algorithms and versions, every module, every server
-    #[arg(long, conflicts_with = "json")]
-    pub long: bool,
-
-    /// Show everything, and twins in full
-    #[arg(long, conflicts_with = "json")]
-    pub all: bool,
+/// Format of a command's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    Text,
+    /// One object per line
+    Json,
 }
 
-/// Subcommands whose only choice is JSON.
+/// Choice of an [`OutputFormat`].
+#[derive(Debug, Clone, Copy, Args)]
+pub struct FormatArguments {
+    /// Format of the output: text, or json with one object per line
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    pub format: OutputFormat,
+}
+
+impl FormatArguments {
+    pub fn is_json(self) -> bool {
+        self.format == OutputFormat::Json
+    }
+}
+
+/// Load of a case: workers without pauses, users with pauses, or arrivals.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct LoadArguments {
+    /// Numbers of workers at once, each with one operation at a time
+    #[arg(long, short, value_name = "LIST", value_delimiter = ',', value_parser = workers)]
+    pub workers: Option<Vec<NonZeroU32>>,
+
+    /// Numbers of users at once, each with a random pause before every operation
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = workers, requires = "think", conflicts_with = "workers")]
+    pub users: Option<Vec<NonZeroU32>>,
+
+    /// Longest pause of users, such as 5s
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "users")]
+    pub think: Option<Duration>,
+
+    /// Open loop: operations arrive at random at this rate, such as 50/s, and queue if necessary
+    #[arg(long, value_name = "RATE", conflicts_with = "users")]
+    pub rate: Option<Rate>,
+}
+
+impl LoadArguments {
+    /// Returns the numbers of workers or users.
+    pub fn at_once(&self) -> Option<&[NonZeroU32]> {
+        self.workers.as_deref().or(self.users.as_deref())
+    }
+}
+
+/// `keymark devices`
 #[derive(Debug, Args)]
-pub struct JsonArguments {
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub json: bool,
+#[command(args_conflicts_with_subcommands = true)]
+pub struct DevicesArguments {
+    #[cfg(feature = "tokens")]
+    #[command(subcommand)]
+    pub command: Option<DevicesCommand>,
+
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
+
+    /// Show every device with its algorithms and versions, every module, every server
+    #[arg(long, help_heading = "Output")]
+    pub long: bool,
+}
+
+/// Subcommands of `keymark devices`.
+#[cfg(feature = "tokens")]
+#[derive(Debug, Subcommand)]
+pub enum DevicesCommand {
+    /// Remove the test keys that a killed run left on a token
+    Restore(RestoreArguments),
+}
+
+/// `keymark runs`
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct RunsArguments {
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
+}
+
+/// Subcommands of `keymark runs`.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Remove runs from the archive
+    Rm {
+        /// Runs: last, last~1, an id or its beginning
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<RunSelector>,
+        /// Remove without asking, for scripts
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// Layout of a run.
@@ -188,12 +292,12 @@ pub struct ShownArguments {
     /// Show every table, every case with its interval, and every remark
     #[arg(long, help_heading = "Output")]
     pub long: bool,
-    /// Columns of the first table: device, stack, concurrency, a parameter, or several of them
+    /// Columns of the first table: device, stack, workers, a parameter, or several of them
     #[arg(long, value_name = "AXIS", value_delimiter = ',', value_parser = axis, help_heading = "Output")]
-    pub by: Option<Vec<Axis>>,
-    /// Draw no picture below the answer (a pipe never gets one)
+    pub columns: Option<Vec<Axis>>,
+    /// Draw no picture (a pipe never gets one)
     #[arg(long, help_heading = "Output")]
-    pub no_plot: bool,
+    pub no_picture: bool,
 }
 
 /// `keymark show`
@@ -202,38 +306,21 @@ pub struct ShowArguments {
     /// Run: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
+    /// Show only cases with all of these words in their name, such as 'rsa2048 gpg'
+    #[arg(long, value_name = "WORDS")]
+    pub case: Option<String>,
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
-    /// Print one JSON object per case
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// Draw a picture: the one that fits the run, or a kind of 'keymark plot'
-    #[arg(
-        long,
-        value_name = "KIND",
-        num_args = 0..=1,
-        require_equals = true,
-        value_parser = plot::kinds(),
-        hide_possible_values = true,
-        conflicts_with = "json",
-        help_heading = "Output"
-    )]
-    pub plot: Option<Option<PictureKind>>,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
+    /// Draw this kind of picture below the tables
+    #[arg(long, value_name = "KIND", value_parser = kinds(), conflicts_with = "format", help_heading = "Output")]
+    pub picture: Option<PictureKind>,
     /// Layout of the run
     #[command(flatten)]
     pub shown: ShownArguments,
-}
-
-/// `keymark import`
-#[derive(Debug, Args)]
-pub struct ImportArguments {
-    /// A CSV of published means, or the JSON of 'keymark export'
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Identity that a team's archive is sent
-    #[command(flatten)]
-    pub identity: IdentityArguments,
 }
 
 fn algorithms(text: &str) -> Result<AlgorithmChoice, UnknownAlgorithm> {
@@ -282,7 +369,7 @@ fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
-fn concurrency(text: &str) -> Result<NonZeroU32, String> {
+fn workers(text: &str) -> Result<NonZeroU32, String> {
     count("workers", 256, text)
 }
 
@@ -338,7 +425,7 @@ fn axis(word: &str) -> Result<Axis, String> {
         && !names().any(|known| known == name)
     {
         return Err(format!(
-            "no case has a '{name}'; there are device, stack, concurrency, algorithm, operation, {}",
+            "no case has a '{name}'; there are device, stack, workers, algorithm, operation, {}",
             names().format(", ")
         ));
     }

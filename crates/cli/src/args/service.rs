@@ -1,23 +1,22 @@
 //! The command line of `keymark service`.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use keymark_bench::{Algorithm, ParameterChoice, Rate, StackName};
+use keymark_bench::{Algorithm, ParameterChoice, StackName};
 use keymark_stacks::services;
 use keymark_stacks::tls::Address;
 
 use super::bench::RunArguments;
-use super::{concurrency, duration, path};
+use super::{LoadArguments, duration, path};
 
 /// `keymark service`
 #[derive(Debug, Subcommand)]
 pub enum ServiceCommand {
     /// Measure services that sign and timestamp under load
     Bench(Box<ServiceBenchArguments>),
-    /// Answer a whole question: timestamps a second, by key and program
+    /// Run a prepared benchmark suite: timestamps per second, by key and program
     Suite(ServiceSuiteArguments),
 }
 
@@ -25,15 +24,16 @@ pub enum ServiceCommand {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to measure")]
 pub struct ServiceBenchArguments {
-    /// Which services: zeitgitterd (gpg signs tags of git), relic (signs programs), rfc3161 (sigstore's
+    /// Services: zeitgitterd (gpg signs tags of git), relic (signs programs), rfc3161 (sigstore's
     /// timestamp-authority)
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = services::named, default_value = "zeitgitterd")]
     pub service: Vec<StackName>,
 
-    /// Where the private keys are: software (a file); for zeitgitterd and relic also virtual, twin:PROFILE, or a card; for
+    /// Devices with the private keys: software (a file); for zeitgitterd and relic also virtual, twin:PROFILE, or a card; for
     /// relic a token behind PKCS#11, such as softhsm or twin:nitrokey-hsm
     #[arg(
         long,
+        short,
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "software"
@@ -43,19 +43,16 @@ pub struct ServiceBenchArguments {
     /// Algorithms of the keys that sign
     #[arg(
         long,
+        short,
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "rsa4096,nistp256"
     )]
     pub algorithm: Vec<Algorithm>,
 
-    /// How many clients at once, each with one request at a time
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "1,10")]
-    pub clients: Vec<NonZeroU32>,
-
-    /// Open loop instead of clients: requests arrive at random at this rate, such as 5/s
-    #[arg(long, value_name = "RATE", conflicts_with = "clients")]
-    pub rate: Option<Rate>,
+    /// Load of the services
+    #[command(flatten)]
+    pub load: LoadArguments,
 
     /// A parameter of a service with the values to try: agents=1,2,4 for zeitgitterd, which then has a gpg-agent with a
     /// copy of the key for each
@@ -66,9 +63,9 @@ pub struct ServiceBenchArguments {
     #[command(flatten)]
     pub remote: AuthorityArguments,
 
-    /// How long each load lasts
+    /// Time of each load
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s", help_heading = "How long")]
-    pub duration: Duration,
+    pub case_time: Duration,
 
     /// How the run is made and shown
     #[command(flatten)]
@@ -106,13 +103,13 @@ pub enum ServiceSuite {
 /// `keymark service suite`
 #[derive(Debug, Args)]
 pub struct ServiceSuiteArguments {
-    /// Which
+    /// Suite
     #[arg(value_enum, value_name = "SUITE")]
     pub suite: ServiceSuite,
 
-    /// How long each load lasts [default: 8s]
+    /// Time of each load [default: 8s]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How long")]
-    pub duration: Option<Duration>,
+    pub case_time: Option<Duration>,
 
     /// How the run is made and shown
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use keymark_records::archive::{Identity, RunSelector};
 
 /// `keymark share`
@@ -41,21 +41,16 @@ impl IdentityArguments {
     }
 }
 
-/// `keymark archive`
-#[derive(Debug, Subcommand)]
-pub enum ArchiveCommand {
-    /// Send the runs that are kept here because a server could not be reached, each to its archive or to --archive
-    Push,
-    /// Copy every run of an archive into another one
-    Copy {
-        /// A file, postgresql://… or service=…
-        from: PathBuf,
-        /// Archive to copy to; existing runs stay
-        to: PathBuf,
-        /// Identity that the archive is sent
-        #[command(flatten)]
-        identity: IdentityArguments,
-    },
+/// `keymark import`
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// A CSV table of published figures, a record of another machine, or another archive: a file, postgresql://… or
+    /// service=…
+    #[arg(value_name = "SOURCE")]
+    pub source: PathBuf,
+    /// Identity that a team's archive is sent
+    #[command(flatten)]
+    pub identity: IdentityArguments,
 }
 
 /// `keymark site`

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
-use keymark_bench::{Algorithm, Rate, StackName};
+use keymark_bench::{Algorithm, StackName};
 use keymark_stacks::tls::servers::{TokenWay, kind};
 use keymark_stacks::tls::{Address, KeyExchange, TlsVersion};
 
 use super::bench::RunArguments;
-use super::{CardArguments, concurrency, duration, one_of, path};
+use super::{CardArguments, FormatArguments, LoadArguments, duration, one_of, path, workers};
 
 /// `keymark tls`
 #[derive(Debug, Subcommand)]
@@ -22,7 +22,7 @@ pub enum TlsCommand {
     Check(TlsCheckArguments),
     /// Print a working configuration for a key in a file or on a token, with a line on each trap
     Config(TlsConfigArguments),
-    /// Answer a whole question: key exchanges, a key in an HSM, several servers, two certificates
+    /// Run a prepared benchmark suite: key exchanges, a key in an HSM, several servers, two certificates
     Suite(TlsSuiteArguments),
     /// Leave a server running on loopback until Ctrl-C
     Serve(TlsServeArguments),
@@ -31,7 +31,7 @@ pub enum TlsCommand {
 /// `keymark tls bench`
 #[derive(Debug, Args)]
 pub struct TlsBenchArguments {
-    /// Which cases
+    /// Cases
     #[command(flatten)]
     pub selection: TlsSelectionArguments,
 
@@ -39,9 +39,9 @@ pub struct TlsBenchArguments {
     #[command(flatten)]
     pub remote: RemoteArguments,
 
-    /// How long each load lasts
+    /// Time of each load
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s", help_heading = "How long")]
-    pub duration: Duration,
+    pub case_time: Duration,
 
     /// How servers are run and loaded, and what is printed
     #[command(flatten)]
@@ -52,13 +52,14 @@ pub struct TlsBenchArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to measure")]
 pub struct TlsSelectionArguments {
-    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy
+    /// Servers: apache, apache-prefork, apache-worker, nginx, caddy
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, default_value = "nginx")]
     pub server: Vec<StackName>,
 
-    /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
+    /// Devices with the private keys: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
     #[arg(
         long,
+        short,
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "software"
@@ -68,6 +69,7 @@ pub struct TlsSelectionArguments {
     /// Algorithms of the certificates' keys
     #[arg(
         long,
+        short,
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "rsa2048,nistp256"
@@ -87,21 +89,12 @@ pub struct TlsSelectionArguments {
     #[arg(long, value_name = "VERSION", value_parser = version())]
     pub tls: Option<TlsVersion>,
 
-    /// How many users at once, each with one transaction at a time
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "8")]
-    pub users: Vec<NonZeroU32>,
+    /// Load of the servers
+    #[command(flatten)]
+    pub load: LoadArguments,
 
-    /// Users pause before each transaction, for a random time up to this, as with siege [default: none, siege's
-    /// benchmark mode]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub delay: Option<Duration>,
-
-    /// Open loop instead of users: transactions arrive at random at this rate, such as 50/s
-    #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"])]
-    pub rate: Option<Rate>,
-
-    /// Find the number of users with the best rate, by loads of a quarter of the duration, and measure that one
-    #[arg(long, conflicts_with_all = ["users", "delay", "rate"])]
+    /// Find the number of workers with the best rate, by loads of a quarter of the time, and measure that one
+    #[arg(long, conflicts_with_all = ["workers", "users", "rate"])]
     pub saturate: bool,
 
     /// With --saturate: also find the highest rate of arrivals at which 99 % of the transactions stay within
@@ -109,9 +102,9 @@ pub struct TlsSelectionArguments {
     #[arg(long, value_name = "TIME", requires = "saturate", value_parser = duration)]
     pub p99: Option<Duration>,
 
-    /// With --saturate: maximum number of users
-    #[arg(long, value_name = "N", requires = "saturate", value_parser = concurrency, default_value = "256")]
-    pub most_users: NonZeroU32,
+    /// With --saturate: highest number of workers
+    #[arg(long, value_name = "N", requires = "saturate", value_parser = workers, default_value = "256")]
+    pub most_workers: NonZeroU32,
 
     /// Size of the served file in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
@@ -154,7 +147,7 @@ pub struct RemoteArguments {
 
     /// Print each second of one load as a line of JSON, as soon as it is over, and save nothing: for programs that load a
     /// server from several machines (docs/locust.md)
-    #[arg(long, requires = "connect", conflicts_with_all = ["json", "told"])]
+    #[arg(long, requires = "connect", conflicts_with_all = ["format", "told"])]
     pub tell: bool,
 
     /// Instead of a load, read what several clients reported
@@ -184,7 +177,7 @@ pub struct TlsRunArguments {
     pub server_processes: NonZeroU16,
 
     /// Threads of the client [default: 1]
-    #[arg(long, value_name = "N", value_parser = concurrency, default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = workers, default_value = "1")]
     pub client_threads: NonZeroU32,
 
     /// How the run is made and shown
@@ -217,7 +210,7 @@ pub enum SuiteExtent {
 /// `keymark tls suite`
 #[derive(Debug, Args)]
 pub struct TlsSuiteArguments {
-    /// Which
+    /// Suite
     #[arg(value_enum, value_name = "SUITE")]
     pub suite: TlsSuite,
 
@@ -231,24 +224,25 @@ pub struct TlsSuiteArguments {
     )]
     pub plan: SuiteExtent,
 
-    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy [default: apache; for dual and with --plan complete
+    /// Servers: apache, apache-prefork, apache-worker, nginx, caddy [default: apache; for dual and with --plan complete
     /// apache and nginx]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, help_heading = "What to measure")]
     pub server: Vec<StackName>,
 
-    /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI [default: software; for
+    /// Devices with the private keys: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI [default: software; for
     /// hsm software, softhsm and twin:nitrokey-hsm; for cluster twin:nitrokey-hsm]
     #[arg(
         long,
+        short,
         value_name = "LIST",
         value_delimiter = ',',
         help_heading = "What to measure"
     )]
     pub device: Vec<String>,
 
-    /// How long each load lasts [default: 30s for hsm and cluster, else 8s]
+    /// Time of each load [default: 30s for hsm and cluster, else 8s]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How long")]
-    pub duration: Option<Duration>,
+    pub case_time: Option<Duration>,
 
     /// How servers are run and loaded, and what is printed
     #[command(flatten)]
@@ -269,10 +263,10 @@ pub struct TlsCheckArguments {
 /// `keymark tls config`
 #[derive(Debug, Args)]
 pub struct TlsConfigArguments {
-    /// Which server: apache, nginx, caddy
+    /// Server: apache, nginx, caddy
     #[arg(long, value_name = "NAME", value_parser = server)]
     pub server: StackName,
-    /// Where the private key is: software (a file), or a 'pkcs11:' URI of a key with its module; given twice, an RSA
+    /// Device with the private key: software (a file), or a 'pkcs11:' URI of a key with its module; given twice, an RSA
     /// and an ECDSA key, each with a certificate
     #[arg(long, value_name = "DEVICE", default_value = "software")]
     pub device: Vec<String>,
@@ -298,10 +292,10 @@ pub struct TlsConfigArguments {
 /// `keymark tls serve`
 #[derive(Debug, Args)]
 pub struct TlsServeArguments {
-    /// Which server: apache, apache-prefork, apache-worker, nginx, caddy
+    /// Server: apache, apache-prefork, apache-worker, nginx, caddy
     #[arg(long, value_name = "NAME", value_parser = server, default_value = "nginx")]
     pub server: StackName,
-    /// Where the private key is: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
+    /// Device with the private key: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
     #[arg(long, value_name = "DEVICE", default_value = "software")]
     pub device: String,
     /// Key of the certificate
@@ -325,9 +319,9 @@ pub struct TlsServeArguments {
     /// How cards in readers may be used
     #[command(flatten)]
     pub card: CardArguments,
-    /// One JSON object with address, certificate authority and processes
-    #[arg(long)]
-    pub json: bool,
+    /// Format of the output
+    #[command(flatten)]
+    pub form: FormatArguments,
 }
 
 fn way() -> impl TypedValueParser<Value = TokenWay> {

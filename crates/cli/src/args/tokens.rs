@@ -1,25 +1,16 @@
-//! The command line of what serves tokens, restores them, and traces what programs ask of them.
+//! The command line of served and restored tokens, and of traces.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use keymark_bench::Algorithm;
 use keymark_shim_protocol::pkcs11::settings::MOST_LANES;
 use keymark_stores::user::TokenName;
 
-use super::PinArguments;
+use super::{FormatArguments, PinArguments};
 
-/// `keymark token`
-#[derive(Debug, Subcommand)]
-pub enum TokenCommand {
-    /// Offer a virtual card or twin in vpcd's reader, or a token behind a PKCS#11 module, to other programs
-    Serve(ServeArguments),
-    /// Remove the test keys that a killed run left on a token
-    Restore(RestoreArguments),
-}
-
-/// `keymark token restore`
+/// `keymark devices restore`
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
     /// The token's serial number, as in the warning
@@ -35,11 +26,11 @@ pub struct RestoreArguments {
     pub pin_env: Option<String>,
 }
 
-/// `keymark token serve`
+/// `keymark twin serve`
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// 'virtual' or 'twin:PROFILE'
-    #[arg(long, value_name = "NAME", default_value = "virtual")]
+    /// Card: 'virtual' or 'twin:PROFILE'
+    #[arg(long, short, value_name = "NAME", default_value = "virtual")]
     pub device: String,
 
     /// Instead of a card, serve a token behind a PKCS#11 module: 'softhsm', 'kryoptic' or the twin of an HSM,
@@ -48,12 +39,18 @@ pub struct ServeArguments {
     pub pkcs11: Option<String>,
 
     /// Its keys [default: all that the device has, or rsa2048,nistp256]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "pkcs11")]
+    #[arg(
+        long,
+        short,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "pkcs11"
+    )]
     pub algorithm: Option<Vec<Algorithm>>,
 
-    /// What other programs need as JSON: module, uri, pin, environment
-    #[arg(long, requires = "pkcs11")]
-    pub json: bool,
+    /// Format of what other programs need: with json module, uri, pin and environment
+    #[command(flatten)]
+    pub form: FormatArguments,
 
     /// How many operations an HSM's twin does at a time, up to 64 [default: 1]
     #[arg(
@@ -76,9 +73,9 @@ pub struct ServeArguments {
 /// `keymark trace`
 #[derive(Debug, Args)]
 pub struct TraceArguments {
-    /// Which card: 'virtual', 'twin:PROFILE', a serial number or a part of the product name
+    /// Card: 'virtual', 'twin:PROFILE', a serial number or a part of the product name
     /// [default: the one that is in a reader]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME")]
     pub device: Option<String>,
 
     /// Instead of a card, trace a PKCS#11 module: a file, or a name that 'keymark devices' lists. The command
@@ -88,7 +85,7 @@ pub struct TraceArguments {
     pub pkcs11: Option<String>,
 
     /// Key of a virtual card or twin, which keymark puts into the program's keyring
-    #[arg(long, value_name = "NAME", default_value = "cv25519")]
+    #[arg(long, short, value_name = "NAME", default_value = "cv25519")]
     pub algorithm: Algorithm,
 
     /// List every command

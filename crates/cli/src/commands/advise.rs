@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     let is_here = |record: &Record| machine_name(&record.environment) == this;
     let figures = Figures::of(&records, is_here).with_profiles(&profiles);
     let question = question(arguments)?;
-    if arguments.json {
+    if arguments.form.is_json() {
         print(&question, &figures);
     } else {
         output::document(&question.document(&figures));
@@ -63,7 +63,7 @@ fn question(arguments: &AdviseArguments) -> Result<AdviceQuestion, Failure> {
         open_firmware: arguments.open_firmware,
         tolerance: arguments.tolerance,
         compatible: arguments.compatible.clone(),
-        rate: arguments.operations_per_second,
+        rate: arguments.rate.map(|rate| rate.per_second()),
         post_quantum: arguments.post_quantum,
         old_clients: arguments.old_clients.unwrap_or(0.0),
         devices,
@@ -130,20 +130,20 @@ fn print(question: &AdviceQuestion, figures: &Figures) {
 fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Result<(), Failure> {
     let (what, usual) = match arguments.purpose {
         Purpose::Card => (
-            "bench --max-time 2s --stack gnupg --operation decrypt",
+            "bench --case-time 2s --stack gnupg --operation decrypt",
             "all",
         ),
         Purpose::Email => (
-            "bench --max-time 2s --stack gnupg --operation decrypt --parameter protection=none,cached",
+            "bench --case-time 2s --stack gnupg --operation decrypt --parameter protection=none,cached",
             "all",
         ),
         Purpose::Ssh => (
-            "bench --max-time 2s --stack ssh --operation authenticate --parameter agent=openssh",
+            "bench --case-time 2s --stack ssh --operation authenticate --parameter agent=openssh",
             "all",
         ),
-        Purpose::Timestamping => ("bench --max-time 2s --stack raw --operation sign", "all"),
+        Purpose::Timestamping => ("bench --case-time 2s --stack raw --operation sign", "all"),
         Purpose::Server => (
-            "tls bench --duration 4s --kex x25519,ecdhe-p256",
+            "tls bench --case-time 4s --kex x25519,ecdhe-p256",
             "rsa2048,rsa3072,nistp256",
         ),
     };
@@ -160,7 +160,7 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
     if arguments.purpose == Purpose::Card {
         command.arg("--device").arg(inserted()?);
     }
-    if arguments.json {
+    if arguments.form.is_json() {
         command.stdout(std::io::stderr());
     }
     let status = command.status()?;

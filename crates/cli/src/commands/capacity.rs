@@ -26,12 +26,12 @@ pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> O
         seed: arguments.seed,
     };
     let plan = question.plan();
-    if arguments.json {
+    if arguments.form.is_json() {
         print(&question, &plan);
     } else {
         output::document(&question.document(&plan));
     }
-    if let Some(file) = &arguments.plot {
+    if let Some(file) = &arguments.output {
         let from = arguments.rate.and_then(|rates| rates.1);
         let chart = question.picture(from);
         let chart = chart.ok_or_else(|| Failure::nothing_usable(pictures::NOT_ENOUGH))?;
@@ -45,7 +45,7 @@ fn demand(arguments: &CapacityArguments) -> Demand {
     let rate = rate.map(|rates| PerSecond(rates.0.0 * arguments.peak));
     let users = || Demand::Users {
         count: arguments.users.map_or(1, std::num::NonZeroU32::get),
-        pause: Seconds(arguments.delay.unwrap_or_default().as_secs_f64()),
+        pause: Seconds(arguments.think.unwrap_or_default().as_secs_f64()),
     };
     rate.map_or_else(users, Demand::Arrivals)
 }

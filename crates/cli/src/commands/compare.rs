@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     let compared = compared(arguments, archive, criteria)?;
     let means = arguments.geometric_mean.then(|| compared.geometric_means());
     let means = means.unwrap_or_default();
-    comparison::print(&compared, &means, arguments.json);
+    comparison::print(&compared, &means, arguments.form.is_json());
     Ok(arguments
         .fail_above
         .map_or(Exit::Fine, |limit| judge(&compared, limit)))

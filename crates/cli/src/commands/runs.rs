@@ -1,22 +1,46 @@
 //! `keymark runs`
 
 use itertools::Itertools;
-use keymark_records::archive::Archive;
+use keymark_bench::RunId;
+use keymark_records::archive::{Archive, RunSelector};
 use keymark_report::visible::visible;
 use serde_json::json;
 
 use super::Outcome;
-use crate::args::JsonArguments;
-use crate::exit::Exit;
+use crate::args::RunsArguments;
+use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
 
 /// More names than this do not fit a line.
 const NAMES: usize = 6;
 
-pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
+/// Removes runs, after a question.
+pub(super) fn remove(selected: &[RunSelector], yes: bool, archive: &mut Archive) -> Outcome {
+    let ids: Vec<RunId> = selected
+        .iter()
+        .map(|run| archive.id_of(run).map(RunId))
+        .try_collect()?;
+    let path = archive.path().display().to_string();
+    let named = ids.iter().join(", ");
+    if !yes
+        && !output::agrees(&format!(
+            "This removes {named} with every sample from {path}."
+        ))
+    {
+        let message = "nothing was removed; --yes removes without asking";
+        return Err(Failure::usage(message));
+    }
+    for id in &ids {
+        archive.remove(id)?;
+    }
+    output::line(&format!("removed {named}"));
+    Ok(Exit::Fine)
+}
+
+pub(super) fn run(arguments: &RunsArguments, archive: &Archive) -> Outcome {
     let runs = archive.runs()?;
-    if runs.is_empty() && !arguments.json {
+    if runs.is_empty() && !arguments.form.is_json() {
         output::note(&format!(
             "{} has no runs yet; 'keymark bench' makes one",
             archive.path().display()
@@ -25,7 +49,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
     let mut lines = String::new();
     for run in &runs {
         let algorithms = &run.algorithms;
-        if arguments.json {
+        if arguments.form.is_json() {
             print_json(&json!({
                 "id": run.id, "started": run.started, "state": run.state, "cases": run.cases,
                 "samples": run.samples, "devices": run.devices, "algorithms": algorithms,

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
         date,
         policies,
     };
-    if arguments.json {
+    if arguments.form.is_json() {
         question.rows().iter().for_each(print_json);
     } else if arguments.long {
         output::document(&question.document());

@@ -2,9 +2,9 @@
 
 pub(crate) mod abilities;
 pub(crate) mod comparison;
+pub(crate) mod export;
 pub(crate) mod pictures;
 pub(crate) mod published;
-pub(crate) mod report;
 
 use keymark_bench::Record;
 use keymark_report::Document;
@@ -32,8 +32,8 @@ pub(crate) fn analysis(record: &Record) -> Analysis {
 /// A run on the terminal: on one screen, or all of it.
 pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments) {
     let analysis = analysis(record);
-    let document = document(&analysis, record, articles, shown.by.as_deref());
-    let picture = (!shown.no_plot).then(|| pictures::below_the_answer(&analysis, record));
+    let document = document(&analysis, record, articles, shown.columns.as_deref());
+    let picture = (!shown.no_picture).then(|| pictures::below_the_answer(&analysis, record));
     let document = if shown.long {
         document
     } else {

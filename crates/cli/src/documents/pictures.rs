@@ -74,15 +74,25 @@ fn without(runs: &[AnalyzedRun<'_>], kind: PictureKind) -> String {
 pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Result<(), Failure> {
     for (number, chart) in (1..).zip(charts) {
         let path = numbered(&file.path, number);
-        let bytes = match file.format {
-            PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
-            PictureFormat::Png => png(&svg::draw(chart, theme))?,
-        };
+        let bytes = bytes(chart, file.format, theme)?;
         let (written, path) = (file::replace(&path, &bytes), path.display());
         written.map_err(|error| format!("cannot write the picture to {path}: {error}"))?;
         output::line(&format!("{path}: {}", chart.title));
     }
     Ok(())
+}
+
+/// Returns the content of a picture's file.
+pub(crate) fn bytes(
+    chart: &Chart,
+    format: PictureFormat,
+    theme: Theme,
+) -> Result<Vec<u8>, Failure> {
+    let drawn = svg::draw(chart, theme);
+    match format {
+        PictureFormat::Svg => Ok(drawn.into_bytes()),
+        PictureFormat::Png => png(&drawn),
+    }
 }
 
 /// Converts an SVG to PNG of twice its size with `rsvg-convert`.

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use keymark_bench::runner::Runner;
 use keymark_bench::{
-    Case, Load, MonotonicClock, Pacing, Plan, Rate, Record, RunState, Settings, StopRule,
-    StoreIdentity, Worker, reference,
+    Case, Load, MonotonicClock, Pacing, Plan, Record, RunState, Settings, StopRule, StoreIdentity,
+    Worker, reference,
 };
 use keymark_load::LoadSettings;
 use keymark_report::units;
@@ -23,7 +23,7 @@ use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
 
 use self::view::View;
-use crate::args::RunArguments;
+use crate::args::{LoadArguments, RunArguments};
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::frame::{self, Frame};
@@ -44,22 +44,24 @@ pub(crate) fn devices(names: &[String], user: &User) -> Result<Inventory, Failur
     Ok(inventory)
 }
 
-/// Loads by so many at once, or by arrivals at a rate.
-pub(crate) fn loads(
-    users: &[NonZeroU32],
-    rate: Option<Rate>,
-    delay: Option<Duration>,
-) -> Vec<Load> {
+/// Returns the loads that are wanted, by default those of `usual` workers.
+pub(crate) fn loads(wanted: &LoadArguments, usual: &[u32]) -> Result<Vec<Load>, Failure> {
     let load = |concurrency, pacing| Load {
         concurrency,
         worker: Worker::Thread,
         pacing,
     };
-    let pacing = delay.map_or(Pacing::Closed, Pacing::Thinking);
-    match rate {
-        Some(rate) => vec![load(NonZeroU32::MIN, Pacing::Open(rate))],
-        None => users.iter().map(|users| load(*users, pacing)).collect(),
+    if let Some(rate) = wanted.rate {
+        if wanted.workers.is_some() {
+            let message = "--rate cannot be used with --workers: arrivals wait for no worker";
+            return Err(Failure::usage(message));
+        }
+        return Ok(vec![load(NonZeroU32::MIN, Pacing::Open(rate))]);
     }
+    let pacing = wanted.think.map_or(Pacing::Closed, Pacing::Thinking);
+    let usual: Vec<NonZeroU32> = usual.iter().copied().filter_map(NonZeroU32::new).collect();
+    let numbers = wanted.at_once().unwrap_or(&usual);
+    Ok(numbers.iter().map(|number| load(*number, pacing)).collect())
 }
 
 /// Returns the addresses of a running server, if it may be loaded: a load on somebody else's server is an attack.
@@ -81,7 +83,7 @@ pub(crate) fn long_enough(duration: Duration) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "--duration {} is too short: the first second is not counted, and one more has to remain; the least is {}",
+        "--case-time {} is too short: the first second is not counted, and one more has to remain; the least is {}",
         units::time(duration),
         units::time(LEAST)
     )))
@@ -183,7 +185,6 @@ impl LoadRun<'_> {
         let frame = Frame {
             archive,
             arguments: self.arguments,
-            report: false,
         };
         Ok(frame.run(record, &interrupt, |record, observers| {
             if !first.cases.is_empty() {

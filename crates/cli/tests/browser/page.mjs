@@ -43,7 +43,7 @@ export class Place {
   /** A short run of this machine, as keymark exports it. */
   measured() {
     this.keymark("bench", "--algorithm", "ed25519,rsa2048,nistp256", "--operation", "sign", "--stack", "raw",
-      "--device", "software", "--runs", "60", "--seed", "1", "--total-time", "20s");
+      "--device", "software", "--samples", "60", "--seed", "1", "--time", "20s");
     return JSON.parse(this.keymark("export", "last", "--format", "json"));
   }
 

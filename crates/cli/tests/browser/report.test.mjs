@@ -12,7 +12,7 @@ before(async () => {
   place = await Place.make();
   record = place.measured();
   file = place.path("report.html");
-  place.keymark("report", "last", "-o", file);
+  place.keymark("export", "last", "-o", file);
   address = String(pathToFileURL(file));
 });
 after(() => place.end());
@@ -235,7 +235,7 @@ test("hostile records are harmless", async () => {
   hostile.cases[2].blocks = [{ round: 0, samples: [sample(5, 5)] }];
   place.import(hostile);
   const file = place.path("hostile.html");
-  place.keymark("report", hostile.id, "-o", file);
+  place.keymark("export", hostile.id, "-o", file);
   const watched = await place.page();
   const own = String(pathToFileURL(file));
   let dialogs = 0;
@@ -258,7 +258,7 @@ test("runs of nothing and of failures only are pages that say so", async () => {
     run.cases.forEach(held => { held.blocks = []; held.ending = { stopped: "failed", reason: "the card is gone" }; });
     place.import(run);
     const file = place.path(`${name}.html`);
-    place.keymark("report", run.id, "-o", file);
+    place.keymark("export", run.id, "-o", file);
     const watched = await place.page();
     const page = await watched.open(String(pathToFileURL(file)));
     assert.match(await page.locator(".answer").textContent(), /no case|no figure/);
@@ -278,7 +278,7 @@ test("more cases than anybody reads are a page that answers at once", async () =
   many.plan.cases = many.cases.map(held => held.case);
   place.import(many);
   const file = place.path("many.html");
-  place.keymark("report", many.id, "-o", file);
+  place.keymark("export", many.id, "-o", file);
   const watched = await place.page();
   const page = await watched.open(String(pathToFileURL(file)));
   assert.equal(await page.locator('table[data-table="1"] tbody tr').count(), 1999);
@@ -297,7 +297,7 @@ test("what differs between two runs is marked", async () => {
   other.environment.kernel = "6.1.0-elsewhere";
   place.import(other);
   const file = place.path("two.html");
-  place.keymark("report", record.id, other.id, "-o", file);
+  place.keymark("export", record.id, other.id, "-o", file);
   const watched = await place.page();
   const page = await watched.open(String(pathToFileURL(file)));
   assert.match(await page.locator("main").textContent(), /kernel: .* \(.*\); 6\.1\.0-elsewhere \(20260104-000000-0001\)/);

@@ -46,12 +46,12 @@ fn a_damaged_run_is_named_and_hides_no_other() {
     assert_says(&refused, ["error: run odd of archive"]);
     assert_says(&said(&place, "show good", 0).0, ["ed25519"]);
     for (run, status) in [("odd", 1), ("flipped", 1)] {
-        let (_, refused) = said(&place, &format!("export {run} --format json"), status);
+        let (_, refused) = said(&place, &format!("export {run} --format record"), status);
         assert_says(&refused, [format!("error: run {run} of archive")]);
     }
     let copy = place.path("copy.sqlite3");
     let command = format!(
-        "archive copy {} {}",
+        "import {} --archive {}",
         place.archive().display(),
         copy.display()
     );
@@ -73,7 +73,7 @@ fn an_unsent_run_that_is_damaged_keeps_no_other_back() {
     let to = place.path("team.sqlite3");
     for name in ["a", "b", "c"] {
         let file = place.path(name);
-        fs::write(&file, place.stdout(&format!("export {name} --format json"))).unwrap();
+        fs::write(&file, place.stdout(&format!("export {name} --format record"))).unwrap();
         let record = exchange::import(&file).unwrap();
         let mut kept = Unsent::new(&unsent, &record.id, &to).unwrap();
         kept.archive.insert(&record).unwrap();
@@ -82,7 +82,7 @@ fn an_unsent_run_that_is_damaged_keeps_no_other_back() {
     let whole = fs::read(&torn).unwrap();
     for length in [1, 600, whole.len() / 2] {
         fs::write(&torn, &whole[..length]).unwrap();
-        let (done, refused) = said(&place, "archive push", 1);
+        let (done, refused) = said(&place, "push", 1);
         let number = if length == 1 { 2 } else { 0 };
         assert_says(&done, [format!("sent {number} runs")]);
         assert_says(&refused, ["unsent/b"]);
@@ -103,9 +103,8 @@ fn an_address_that_is_not_understood_makes_no_file() {
         "mysql://jane:hunter2@db/team",
         "password=hunter2",
     ] {
-        for command in ["runs --archive", "archive copy"] {
-            let to = if command == "archive copy" { "to" } else { "" };
-            let (_, refused) = said(&place, &format!("{command} {address} {to}"), 1);
+        for command in ["runs --archive", "import"] {
+            let (_, refused) = said(&place, &format!("{command} {address}"), 1);
             assert_says(&refused, ["is not understood"]);
             assert!(!refused.contains("hunter2"), "{refused}");
         }

@@ -19,7 +19,7 @@ fn shell(place: &Place, script: &str) {
 
 /// The keys that are found there, by what they are and whose.
 fn keys(place: &Place, target: &str, status: i32) -> Vec<Value> {
-    let mut found = audited(place, "--json", target, status).rows();
+    let mut found = audited(place, "--format=json", target, status).rows();
     found.retain(|line| line.get("within").is_some());
     found
 }
@@ -95,7 +95,13 @@ fn a_hostile_file_name_forges_no_line() {
     for (name, text) in [(name, &*key), ("y\n::error::cut.pem", "none")] {
         fs::write(place.path("keys").join(name), text).unwrap();
     }
-    for form in ["", "--json", "--sarif", "--junit", "--long"] {
+    for form in [
+        "",
+        "--format=json",
+        "--format sarif",
+        "--format junit",
+        "--long",
+    ] {
         let ended = audited(&place, form, "keys", 5);
         for shown in [&ended.stdout, &ended.stderr] {
             let forged = shown.lines().find(|line| line.starts_with("::error"));
@@ -120,7 +126,7 @@ fn what_gpg_leaves_behind_ends_with_it() {
     ] {
         fs::write(place.path("bin/gpg"), format!("#!/bin/sh\n{script}\n")).unwrap();
         shell(&place, "chmod 755 bin/gpg");
-        let mut keymark = place.keymark("audit --json home");
+        let mut keymark = place.keymark("audit --format json home");
         keymark.env("PATH", &path).current_dir(place.directory());
         assert_says(&keymark.ends(4).rows()[0]["not_read"], ["pubring.db"]);
         place.assert_gone();
@@ -158,7 +164,7 @@ fn what_was_not_read_has_a_status_of_its_own() {
         ("none", 3, ["dh.pem", "DH PARAMETERS"]),
         ("cut", 4, ["cut/other", "give its public key"]),
     ] {
-        let lines = audited(&place, "--json", target, status).rows();
+        let lines = audited(&place, "--format=json", target, status).rows();
         let last = lines.last().unwrap();
         assert_eq!(last["keys"], lines.len() - 1, "{last}");
         assert_says(&last.to_string(), named);
@@ -180,13 +186,13 @@ fn the_keys_of_keyboxd_are_exported_by_gpg_from_a_copy() {
          chmod 755 bin/gpg; chmod 500 home/public-keys.d"#,
     );
     let path = format!("{}:/usr/bin:/bin", place.path("bin").display());
-    let mut keymark = place.keymark("audit --json home");
+    let mut keymark = place.keymark("audit --format json home");
     keymark.env("PATH", path).current_dir(place.directory());
     let found = keymark.ends(1).rows();
     assert_eq!(found[0]["algorithm"], "rsa1024");
     assert_eq!(found[0]["fingerprint"].as_str().map(str::len), Some(40));
     // The copy is no database: gpg itself has nothing to export from it.
-    let found = audited(&place, "--json", "home", 4).rows();
+    let found = audited(&place, "--format=json", "home", 4).rows();
     assert_says(&found[0]["not_read"], ["pubring.db"]);
 }
 
@@ -220,7 +226,7 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
     let token = SoftHsmToken::new();
     token.make_key("rsa:1024", "01", "old");
     token.make_key("EC:prime256v1", "02", "new");
-    let mut keymark = place.keymark(&format!("audit --json {URI};object=old"));
+    let mut keymark = place.keymark(&format!("audit --format json {URI};object=old"));
     keymark.env(CONFIGURATION, token.configuration());
     let mut found = keymark.ends(1).rows();
     found.retain(|line| line.get("within").is_some());

@@ -19,7 +19,7 @@ fn words(list: &Value) -> Words {
 
 /// Algorithms and lists by file.
 fn audited(place: &Place) -> BTreeMap<String, (Words, Words)> {
-    let mut keymark = place.keymark("audit --json files");
+    let mut keymark = place.keymark("audit --format json files");
     let output = keymark.current_dir(place.directory()).output().unwrap();
     let mut files: BTreeMap<String, (Words, Words)> = BTreeMap::new();
     let file = |place: &Value| {

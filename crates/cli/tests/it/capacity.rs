@@ -11,7 +11,7 @@ use crate::KEYMARK;
 #[test]
 fn each_way_and_number_of_tokens_is_a_line_and_the_fewest_are_the_last() {
     let place = Place::new(KEYMARK);
-    let asked = "capacity --device twin:nitrokey-hsm --algorithm rsa2048 --rate 2/s --p99 3s --spare 1 --json";
+    let asked = "capacity --device twin:nitrokey-hsm --algorithm rsa2048 --rate 2/s --p99 3s --spare 1 --format json";
     let mut rows = place.rows(asked);
     let last = rows.pop().unwrap();
     assert_eq!(
@@ -40,7 +40,7 @@ fn each_way_and_number_of_tokens_is_a_line_and_the_fewest_are_the_last() {
 #[test]
 fn a_measured_token_is_its_histogram_and_a_picture_is_drawn() {
     let place = Place::new(KEYMARK);
-    place.stdout("bench --algorithm rsa2048 --operation sign --stack raw --runs 60");
+    place.stdout("bench --algorithm rsa2048 --operation sign --stack raw --samples 60");
     let picture = place.path("rates.svg");
     let asked = "capacity --device software --algorithm rsa2048 --rate 20/s..100/s --plot";
     let answer = place.stdout(&format!("{asked} {}", picture.display()));

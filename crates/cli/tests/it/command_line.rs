@@ -61,13 +61,16 @@ fn commands_in_messages_have_their_options() {
     for (path, text) in messages() {
         for quoted in text.split('\'').skip(1).step_by(2) {
             let mut words = quoted.split_whitespace().peekable();
-            words.next_if_eq(&"keymark");
+            let is_command = words.next_if_eq(&"keymark").is_some();
             let mut command = &all;
             while let Some(found) = words.peek().and_then(|word| command.find_subcommand(word)) {
                 command = found;
                 words.next();
             }
             if command.get_name() == all.get_name() {
+                if let Some(unknown) = words.peek().filter(|word| is_command && !word.contains('{')) {
+                    faults.push(format!("{path}: '{quoted}': there is no command {unknown}"));
+                }
                 continue;
             }
             for option in words.filter_map(|word| word.strip_prefix("--")) {
@@ -91,7 +94,7 @@ fn commands_in_messages_have_their_options() {
 fn an_unknown_option_is_refused_without_a_misleading_tip() {
     let place = Place::new(env!("CARGO_BIN_EXE_keymark"));
     for (line, tip) in [
-        ("show --format json", None),
+        ("show --theme dark", None),
         ("bench --published lwn", None),
         ("bench --algoritm rsa2048", Some("--algorithm")),
     ] {

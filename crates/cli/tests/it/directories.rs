@@ -13,7 +13,7 @@ use keymark_testkit::{assert_says, assert_silent};
 use crate::KEYMARK;
 
 fn bench(place: &Place, stack: &str, directory: &OsStr, status: i32) -> Transcript {
-    let run = "bench --algorithm ed25519 --runs 2 --warmup 0 --no-save --stack";
+    let run = "bench --algorithm ed25519 --samples 2 --warmup 0 --no-save --stack";
     let mut keymark = place.keymark(&format!("{run} {stack}"));
     keymark.env("TMPDIR", directory).ends(status)
 }
@@ -28,7 +28,7 @@ fn where_no_socket_can_be_only_stacks_with_sockets_are_refused() {
     for (directory, reason) in [(odd, "UTF-8"), (&long, "107")] {
         std::fs::create_dir(directory).unwrap();
         for stack in ["agent", "gnupg", "ssh"] {
-            let refused = bench(&place, &format!("{stack} --json"), directory, 3);
+            let refused = bench(&place, &format!("{stack} --format json"), directory, 3);
             assert_says(&refused.stderr, [reason, "set TMPDIR"]);
             assert_eq!(refused.stdout, "");
         }
@@ -117,7 +117,7 @@ fn an_archive_that_cannot_be_written_is_read() {
         for arguments in ["runs", "show last", "export last --format csv"] {
             assert_says(&read(arguments, 0), ["rsa2048"]);
         }
-        read(&format!("report last -o {report}"), 0);
+        read(&format!("export last -o {report}"), 0);
     }
     set_mode(&archive, 0o444);
     read("import /dev/null", 1);

@@ -13,7 +13,7 @@ const EVIL: &str = "=cmd|'/C calc'!A0\u{1b}[2J\u{9b}31m\u{202e}\nerror: forged\r
 
 /// A small run of this machine, to be changed and imported under another name.
 fn exported(place: &Place, id: &str) -> Value {
-    place.bench("--algorithm ed25519 --stack raw --operation sign --runs 3 --warmup 0");
+    place.bench("--algorithm ed25519 --stack raw --operation sign --samples 3 --warmup 0");
     let mut record = place.record();
     record["id"] = id.into();
     record
@@ -46,16 +46,16 @@ fn names_from_elsewhere_are_written_out() {
     is_harmless(&place.import(&record));
     for arguments in [
         "runs",
-        "runs --json",
+        "runs --format json",
         "show evil",
         "show evil --long",
-        "show evil --json",
+        "show evil --format json",
         "compare evil last",
-        "export evil --format json",
+        "export evil --format record",
         "export evil --format csv",
-        "export evil --format markdown",
-        "export evil --format document",
-        "profile evil",
+        "export evil --format md",
+        "export evil --format json",
+        "twin make evil",
         "show evil\u{1b}[2Jx",
     ] {
         is_harmless(&keymark_testkit::place::said(&place.output(arguments)));
@@ -66,7 +66,7 @@ fn names_from_elsewhere_are_written_out() {
     );
     assert_says(&place.stdout("export evil --format csv"), ["\n'=cmd|"]);
     // It is escaped, not changed.
-    let again: Value = serde_json::from_str(&place.stdout("export evil --format json")).unwrap();
+    let again: Value = serde_json::from_str(&place.stdout("export evil --format record")).unwrap();
     assert_eq!(again["stores"][0]["device"], EVIL);
 }
 
@@ -83,7 +83,7 @@ fn a_hundred_thousand_workers_are_shown() {
     let samples: Vec<Value> = (0..WORKERS).map(sample).collect();
     record["cases"][0]["blocks"] = json!([{"round": 0, "samples": samples}]);
     place.import(&record);
-    let rows = place.rows("show many --json");
+    let rows = place.rows("show many --format json");
     assert_has(&rows[0], json!({"concurrency": WORKERS, "n": WORKERS}));
     assert_says(&place.stdout("show many --long"), ["c=100000"]);
 }
@@ -147,7 +147,7 @@ fn what_is_said_of_a_foreign_file_is_short_and_leaves_no_run() {
             "{command}: {said}"
         );
     }
-    assert_eq!(place.rows("runs --json").len(), 1);
+    assert_eq!(place.rows("runs --format json").len(), 1);
     // Editors may put a mark of the order of bytes before a record.
     let file = place.path("marked.json");
     std::fs::write(&file, format!("\u{feff}{whole}")).unwrap();

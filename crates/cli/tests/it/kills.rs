@@ -42,7 +42,7 @@ enum Moment {
 fn killed(place: &Place, moment: Moment) -> u64 {
     let before = samples(place);
     let run = "bench --device software,virtual --algorithm ed25519,cv25519 --stack raw,agent,gnupg,ssh \
-               --precision 0.001% --max-time 60s";
+               --precision 0.001% --case-time 60s";
     let mut keymark = place.keymark(run);
     let keymark = keymark.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = keymark.spawn().unwrap();
@@ -58,7 +58,7 @@ fn killed(place: &Place, moment: Moment) -> u64 {
 }
 
 fn next_start(place: &Place) {
-    let next = "bench --algorithm ed25519 --stack raw --runs 1 --no-save";
+    let next = "bench --algorithm ed25519 --stack raw --samples 1 --no-save";
     ended(place.output(next), 0);
 }
 
@@ -94,7 +94,7 @@ fn a_kill_at_any_moment_leaves_and_loses_nothing() {
         assert!(kept >= seen, "{moment:?}: {kept} samples of {seen}");
     }
     assert!(samples(&place) > 0, "something was measured");
-    let runs = place.rows("runs --json");
+    let runs = place.rows("runs --format json");
     assert!(
         runs.iter().all(|run| run["state"] == "unfinished"),
         "{runs:?}"

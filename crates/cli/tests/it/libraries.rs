@@ -12,7 +12,7 @@ use crate::{KEYMARK, assert_measured};
 fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
     let place = Place::new(KEYMARK);
     let rows = place.bench(
-        "--algorithm rsa2048,ed25519 --operation sign --stack raw,agent --runs 6 --library openssl,libgcrypt",
+        "--algorithm rsa2048,ed25519 --operation sign --stack raw,agent --samples 6 --library openssl,libgcrypt",
     );
     let ways: BTreeSet<_> = rows
         .iter()
@@ -24,7 +24,7 @@ fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
     assert_measured(&rows, 6);
     let shown = place.stdout("show --long");
     assert_says(&shown, ["libgcrypt 1."]);
-    let exported = place.stdout("export last --format json");
+    let exported = place.stdout("export last --format record");
     assert!(exported.contains(r#""parameters":{"library":"libgcrypt"}"#));
 }
 
@@ -32,7 +32,7 @@ fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
 fn processes_load_it_for_themselves() {
     let place = Place::new(KEYMARK);
     let rows = place.bench(
-        "--algorithm elg2048,nistp384,ed448 --stack raw --library libgcrypt,openssl-system --processes 2 --runs 4",
+        "--algorithm elg2048,nistp384,ed448 --stack raw --library libgcrypt,openssl-system --processes 2 --samples 4",
     );
     // The curve of NIST signs and derives; OpenSSL has no Elgamal.
     assert_eq!(rows.len(), 4 + 3, "{rows:?}");
@@ -63,7 +63,7 @@ fn rustcrypto_tells_its_versions_and_what_it_lacks() {
 fn beside_openssl(name: &str, (algorithms, cases): (&str, usize), version: &str, lacks: &str) {
     let place = Place::new(KEYMARK);
     let rows = place.bench(&format!(
-        "--algorithm {algorithms} --stack raw --runs 6 --library openssl,{name}"
+        "--algorithm {algorithms} --stack raw --samples 6 --library openssl,{name}"
     ));
     assert_eq!(rows.len(), 2 * cases, "{rows:?}");
     assert_measured(&rows, 6);
@@ -99,7 +99,7 @@ fn missing(name: &str, file: &str, advice: &str) {
     let broken = short_directory();
     std::fs::write(broken.path().join(file), "").unwrap();
     let bench = |library: &str, status| {
-        let bench = "bench --algorithm ed25519 --stack raw --runs 6 --json --library";
+        let bench = "bench --algorithm ed25519 --stack raw --samples 6 --format json --library";
         let mut keymark = place.keymark(&format!("{bench} {library}"));
         keymark.env("LD_LIBRARY_PATH", broken.path()).ends(status)
     };

@@ -7,7 +7,7 @@ use keymark_testkit::place::{Place, ended, said, text};
 
 use crate::KEYMARK;
 
-const RUN: &str = "bench --algorithm ed25519 --operation sign --stack raw --runs 5 --no-plot";
+const RUN: &str = "bench --algorithm ed25519 --operation sign --stack raw --samples 5 --no-picture";
 
 #[test]
 fn a_configuration_without_the_default_provider_is_named() {

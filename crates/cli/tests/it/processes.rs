@@ -13,7 +13,7 @@ use crate::KEYMARK;
 fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
     let place = Place::new(KEYMARK);
     let rows = place.bench(
-        "--device software --processes 1,2 --runs 6 --algorithm \
+        "--device software --processes 1,2 --samples 6 --algorithm \
          rsa2048,dsa2048,elg2048,nistp256,cv25519,ed25519,ed448,mlkem768,mldsa65,slhdsa128f",
     );
     // RSA signs and decrypts, the curves of NIST sign and derive.
@@ -42,7 +42,7 @@ fn no_worker_has_the_variable_of_a_pin_or_outlives_keymark() {
     let place = Place::new(KEYMARK);
     let mut keymark = place
         .keymark(
-            "bench --algorithm ed25519 --operation sign --stack raw --processes 3 --max-time 60s --no-save",
+            "bench --algorithm ed25519 --operation sign --stack raw --processes 3 --case-time 60s --no-save",
         )
         .env("USER_PIN", "123456")
         .spawn()
@@ -82,7 +82,7 @@ fn no_program_at_a_token_has_a_secret_of_the_environment() {
     let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
     token.make_key("rsa:2048", "01", "web");
     let device = format!("{URI};object=web");
-    let line = "bench --operation authenticate --stack ssh --parameter agent=openssh --max-time 60s --no-save";
+    let line = "bench --operation authenticate --stack ssh --parameter agent=openssh --case-time 60s --no-save";
     let mut keymark = place
         .keymark(&format!("{line} --pin-env USER_PIN"))
         .args(["--device", &device])

@@ -32,7 +32,7 @@ fn names(rows: &[Value]) -> BTreeSet<String> {
 fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
     let place = Place::new(KEYMARK);
     let rows = place.bench(
-        "--device softhsm --stack raw,ssh,openssl --runs 3 --operation sign,decrypt,authenticate \
+        "--device softhsm --stack raw,ssh,openssl --samples 3 --operation sign,decrypt,authenticate \
          --parameter openssl=engine,provider --algorithm rsa1024,rsa2048,rsa4096,nistp256,nistp384,nistp521",
     );
     assert_measured(&rows, 3);
@@ -56,7 +56,7 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
 #[test]
 fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
     let place = Place::new(KEYMARK);
-    let arguments = "--stack raw,agent,gnupg --runs 3 --operation sign,decrypt --algorithm \
+    let arguments = "--stack raw,agent,gnupg --samples 3 --operation sign,decrypt --algorithm \
                      rsa2048,nistp256 --device";
     // Keys that keymark writes, and ones that the token makes, another for each operation.
     for device in ["softhsm", "swtpm"] {
@@ -75,7 +75,7 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
         place.assert_gone();
     }
     // Without a named stack there is no program between.
-    let rows = place.bench("--device softhsm --algorithm rsa2048 --operation sign --runs 3");
+    let rows = place.bench("--device softhsm --algorithm rsa2048 --operation sign --samples 3");
     assert_eq!(
         names(&rows),
         BTreeSet::from(["rsa2048 sign raw".to_owned()])
@@ -98,7 +98,7 @@ fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
     let place = Place::new(KEYMARK);
     let all = "rsa2048,dsa3072,nistp256,brainpoolp384r1,secp256k1,cv25519,x448,ed25519,ed448";
     let rows = place.bench(&format!(
-        "--device software --stack openssl --runs 3 --concurrency 1,3 --algorithm {all}"
+        "--device software --stack openssl --samples 3 --workers 1,3 --algorithm {all}"
     ));
     assert_measured(&rows, 3);
     assert_eq!(rows.len(), 2 * 13, "{:?}", names(&rows));
@@ -113,7 +113,7 @@ fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
 fn the_time_of_a_process_is_divided() {
     let place = Place::new(KEYMARK);
     place.bench(
-        "--device softhsm,software --stack raw,openssl --runs 3 --operation sign --algorithm nistp256 \
+        "--device softhsm,software --stack raw,openssl --samples 3 --operation sign --algorithm nistp256 \
          --parameter openssl=engine,file --library openssl,openssl-system",
     );
     // The parts of an operation are the whole of it.
@@ -173,7 +173,7 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
     ] {
         let users = Misbehaving::with(KEYMARK, "rsa:2048");
         users.token.certify("01", "web");
-        let only = format!("--stack {stack} --parameter {parameter} --concurrency 1,2");
+        let only = format!("--stack {stack} --parameter {parameter} --workers 1,2");
         let output = users.run("keymark-only", PIN, &users.device, &only, 1);
         let rows = output.rows();
         assert!(rows.len() >= 2, "{rows:?}");

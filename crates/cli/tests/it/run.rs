@@ -16,7 +16,7 @@ fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
     let shown = place.stdout(SHORT);
     assert_says(&shown, ["ed25519", "rsa2048"]);
     assert!(!shown.contains('\u{1b}'), "colours without a terminal");
-    let runs = place.rows("runs --json");
+    let runs = place.rows("runs --format json");
     assert_eq!(runs.len(), 1);
     assert_has(&runs[0], json!({"state": "finished", "samples": 150}));
     assert_eq!(place.stdout("show last"), shown);
@@ -24,7 +24,7 @@ fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
 
 #[test]
 fn json_is_one_object_a_case_with_every_field() {
-    let cases = Place::new(KEYMARK).rows(&format!("{SHORT} --json"));
+    let cases = Place::new(KEYMARK).rows(&format!("{SHORT} --format json"));
     assert_eq!(cases.len(), 3);
     let fields = "device store algorithm operation stack concurrency mean_s ci_low_s ci_high_s median_s ops_per_s ratio";
     for case in &cases {
@@ -44,14 +44,14 @@ fn json_is_one_object_a_case_with_every_field() {
 fn an_export_fits_its_schema_and_comes_back_whole() {
     let (here, there) = (Place::new(KEYMARK), Place::new(KEYMARK));
     here.stdout(SHORT);
-    let exported = here.stdout("export last --format json");
+    let exported = here.stdout("export last --format record");
     there.import(&here.record());
-    assert_eq!(there.stdout("export last --format json"), exported);
+    assert_eq!(there.stdout("export last --format record"), exported);
     let file = there.path("cut.json");
     std::fs::write(&file, &exported[..exported.len() / 2]).unwrap();
     let said = there.refused(&format!("import {}", file.display()), 1);
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert_eq!(there.rows("runs --json").len(), 1);
+    assert_eq!(there.rows("runs --format json").len(), 1);
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn a_time_that_is_given_is_kept_whatever_arrives_or_thinks() {
     let (place, clock) = (Place::new(KEYMARK), MonotonicClock::new());
     for load in [
         "--rate 1000000000/s",
-        "--rate 500000000/s --concurrency 2",
+        "--rate 500000000/s --workers 2",
         "--think 1000s",
-        "--think 1000s --concurrency 4",
+        "--think 1000s --workers 4",
     ] {
         let begun = clock.now();
-        let common = "--algorithm ed25519 --operation sign --stack raw --max-time 1s --no-save";
+        let common = "--algorithm ed25519 --operation sign --stack raw --case-time 1s --no-save";
         place.ends(&format!("bench {common} {load}"), 0);
         // Checks are slow without optimisation.
         assert!(clock.now().since(begun) < Duration::from_secs(20), "{load}");
@@ -123,7 +123,7 @@ fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
         keymark.env("PATH", "/nonexistent").ends(status)
     };
     assert_says(&without("--stack gnupg", 3).stderr, ["apt-get install"]);
-    let raw = without("--runs 5", 0);
+    let raw = without("--samples 5", 0);
     assert_says(&raw.stderr, ["gnupg on software"]);
     assert_says(&raw.stdout, ["ed25519"]);
 }
@@ -131,9 +131,9 @@ fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
 #[test]
 fn gnupg_is_measured_end_to_end_with_all_three_layers() {
     let place = Place::new(KEYMARK);
-    place.stdout("bench --algorithm cv25519,ed25519 --concurrency 1,2,3 --runs 12");
-    let lines = place.stdout("show last --json");
-    let rows = place.rows("show last --json");
+    place.stdout("bench --algorithm cv25519,ed25519 --workers 1,2,3 --samples 12");
+    let lines = place.stdout("show last --format json");
+    let rows = place.rows("show last --format json");
     assert_eq!(rows.len(), 18);
     let of_gpg = rows.iter().filter(|row| row["stack"] == "gnupg");
     assert_eq!(of_gpg.filter(|row| row["user_s"].is_number()).count(), 6);
@@ -169,7 +169,7 @@ fn completions_and_man_pages_come_from_the_definition() {
 #[test]
 fn devices_lists_every_stack_with_what_it_offers() {
     let place = Place::new(KEYMARK);
-    let ways = place.rows("devices --json");
+    let ways = place.rows("devices --format json");
     let stacks = |device: &str| -> Vec<&str> {
         let own = ways.iter().filter(|way| way["device"] == device);
         own.filter(|way| {
@@ -211,8 +211,9 @@ fn devices_lists_every_stack_with_what_it_offers() {
 #[test]
 fn advice_measures_first_and_rests_on_that() {
     let place = Place::new(KEYMARK);
-    let rows = place.rows("advise ssh --measure --json --device software --algorithm ed25519");
+    let rows =
+        place.rows("advise ssh --measure --format json --device software --algorithm ed25519");
     assert_eq!(rows.len(), 1, "{rows:?}");
-    let run = &place.rows("runs --json")[0]["id"];
+    let run = &place.rows("runs --format json")[0]["id"];
     assert_has(&rows[0], json!({"provenance": "measured", "source": run}));
 }

@@ -69,7 +69,7 @@ fn compare_fails_above_a_limit_only_when_something_is_slower() {
             assert_silent(&said, ["ed25519"]);
         }
     }
-    let pairs = place.rows("compare before-0,before-1 one --json");
+    let pairs = place.rows("compare before-0,before-1 one --format json");
     let slower = pairs.iter().filter(|pair| pair["verdict"] == "slower");
     assert_eq!(slower.count(), 0, "{pairs:?}");
 }
@@ -90,7 +90,7 @@ fn one_series_is_not_compared_with_itself_by_mistake() {
 fn a_series_is_made_of_runs_in_the_archive() {
     let place = Place::new(KEYMARK);
     place.stdout(&format!("{SHORT} {SERIES}"));
-    let runs = place.rows("runs --json");
+    let runs = place.rows("runs --format json");
     assert_eq!(runs.len(), 3);
     let series = runs[0]["series"].as_str().unwrap();
     assert!(runs.iter().all(|run| run["series"] == series));
@@ -100,7 +100,7 @@ fn a_series_is_made_of_runs_in_the_archive() {
     assert!(record["series"]["pause"]["nanos"].as_u64() > Some(0));
     // Each run has its own seed.
     assert_eq!(record["plan"]["settings"]["seed"], 3);
-    let rows = place.rows("show series:last --json");
+    let rows = place.rows("show series:last --format json");
     assert_eq!(rows.len(), 3);
     for row in rows {
         assert!(
@@ -117,21 +117,21 @@ fn two_programs_take_turns_and_are_compared_in_pairs() {
     let other = place.path("other");
     write_script(&other, &format!("exec {KEYMARK} \"$@\""));
     let pairs = place.rows(&format!(
-        "{SHORT} {SERIES} --against {} --json",
+        "{SHORT} {SERIES} --against {} --format json",
         other.display()
     ));
     assert_eq!(pairs.len(), 3);
     for pair in &pairs {
         assert_has(pair, json!({"first_runs": 3, "second_runs": 3}));
     }
-    let runs = place.rows("runs --json");
+    let runs = place.rows("runs --format json");
     assert_eq!(runs.len(), 6);
     for side in ["-a", "-b"] {
         let series = runs.iter().map(|run| run["series"].as_str().unwrap());
         assert_eq!(series.filter(|name| name.ends_with(side)).count(), 3);
     }
     // This keymark's series is the last, whichever ended last. Sides are called as they were asked for.
-    let again = place.rows("compare series:last~1 series:last --json");
+    let again = place.rows("compare series:last~1 series:last --format json");
     for (pair, again) in pairs.iter().zip(&again) {
         for figure in ["case", "ratio", "ratio_low", "ratio_high", "verdict"] {
             assert_eq!(pair[figure], again[figure], "{figure}");
@@ -158,13 +158,13 @@ fn a_program_that_cannot_make_the_runs_ends_it_with_its_reason() {
 #[test]
 fn a_series_is_exported_as_a_record_a_line() {
     let place = with_made_up_runs();
-    let lines = place.stdout("export series:slower --format json");
+    let lines = place.stdout("export series:slower --format record");
     let other = Place::new(KEYMARK);
     for (number, line) in lines.lines().enumerate() {
-        let single = place.stdout(&format!("export slower-{number} --format json"));
+        let single = place.stdout(&format!("export slower-{number} --format record"));
         assert_eq!(single.trim_end(), line);
         other.import(&serde_json::from_str(line).unwrap());
     }
     assert_eq!(lines.lines().count(), 3);
-    assert_eq!(other.stdout("export series:slower --format json"), lines);
+    assert_eq!(other.stdout("export series:slower --format record"), lines);
 }

@@ -127,7 +127,7 @@ fn what_keymark_takes_from_an_authority_openssl_verifies_too() {
     let (address, directory) = Authority::new(&place).serve(Wrong::Nothing);
     let top = directory.join("top.pem").display().to_string();
     let rows = place.rows(&format!(
-        "service bench --connect {address} --path /tsr --authority {top} --clients 1,3 --duration 3s --json"
+        "service bench --connect {address} --path /tsr --authority {top} --workers 1,3 --case-time 3s --format json"
     ));
     assert_eq!(rows.len(), 2);
     for row in &rows {
@@ -171,7 +171,7 @@ fn wrong_answers_are_failures_by_class_and_never_samples() {
     ] {
         let (address, _) = authority.clone().serve(wrong);
         let output = place.output(&format!(
-            "service bench --connect {address} --clients 1 --duration 2s --json"
+            "service bench --connect {address} --workers 1 --case-time 2s --format json"
         ));
         let output = ended(output, 1);
         let rows = objects(&String::from_utf8_lossy(&output.stdout));
@@ -188,7 +188,7 @@ fn wrong_answers_are_failures_by_class_and_never_samples() {
 #[test]
 fn somebody_else_s_service_is_not_loaded() {
     let place = Place::new(KEYMARK);
-    let said = place.refused("service bench --connect 192.0.2.1:80 --clients 1", 2);
+    let said = place.refused("service bench --connect 192.0.2.1:80 --workers 1", 2);
     assert_says(&said, ["--i-own-this-server"]);
     let said = place.refused("service bench --connect 127.0.0.1:9 --path /tsr", 3);
     assert_says(
@@ -208,8 +208,8 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
     let home = place.path("home");
     fs::create_dir(&home).unwrap();
     let mut bench = place.keymark(
-        "service bench --service zeitgitterd --algorithm ed25519 --clients 2 --parameter agents=1,2 --duration 4s \
-         --seed 1 --json",
+        "service bench --service zeitgitterd --algorithm ed25519 --workers 2 --parameter agents=1,2 --case-time 4s \
+         --seed 1 --format json",
     );
     let output = ended(bench.env("HOME", &home).output().unwrap(), 0);
     let rows = objects(&String::from_utf8_lossy(&output.stdout));
@@ -241,12 +241,12 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
 fn zeitgitterd_signs_with_a_card() {
     let place = Place::new(KEYMARK);
     let rows = place.rows(
-        "service bench --device virtual,twin:yubikey-4 --algorithm rsa2048 --clients 2 --duration 3s --json",
+        "service bench --device virtual,twin:yubikey-4 --algorithm rsa2048 --workers 2 --case-time 3s --format json",
     );
     assert_eq!(rows.len(), 2);
     rows.iter().for_each(assert_under_load);
     let said = place.output(
-        "service bench --device virtual --algorithm rsa2048 --parameter agents=2 --duration 2s",
+        "service bench --device virtual --algorithm rsa2048 --parameter agents=2 --case-time 2s",
     );
     assert_says(
         &keymark_testkit::place::said(&ended(said, 1)),
@@ -269,8 +269,8 @@ fn named(name: &str) -> Option<u32> {
 #[test]
 fn a_service_that_dies_under_load_ends_its_case_with_what_it_had() {
     let place = Place::new(KEYMARK);
-    let mut bench =
-        place.keymark("service bench --algorithm ed25519 --clients 2 --duration 60s --json");
+    let mut bench = place
+        .keymark("service bench --algorithm ed25519 --workers 2 --case-time 60s --format json");
     let bench = bench
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

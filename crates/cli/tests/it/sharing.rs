@@ -35,20 +35,22 @@ fn made_up(record: &Value, id: &str, microseconds: u64) -> Value {
 fn a_profile_is_written_whole_or_not_at_all() {
     let place = Place::new(KEYMARK);
     let file = place.path("my-card.toml");
-    let profile = format!("profile last -o {}", file.display());
-    let bench = "--device virtual --algorithm ed25519 --operation sign --stack raw --runs";
+    let profile = format!("twin make last -o {}", file.display());
+    let bench = "--device virtual --algorithm ed25519 --operation sign --stack raw --samples";
     place.bench(&format!("{bench} 3"));
     place.refused(&profile, 1);
     assert!(!file.exists());
     place.bench(&format!("{bench} 20"));
     assert_eq!(place.stdout(&profile), "");
     let written = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(written, place.stdout("profile last"));
+    assert_eq!(written, place.stdout("twin make last"));
     // It is replaced, and a link goes on leading to it.
     let link = place.path("link.toml");
     std::os::unix::fs::symlink(&file, &link).unwrap();
     let link = link.display();
-    place.stdout(&format!("mcu profile stm32f405 --kernel x25519 -o {link}"));
+    place.stdout(&format!(
+        "twin make --mcu stm32f405 --algorithm x25519 -o {link}"
+    ));
     assert_ne!(std::fs::read_to_string(&file).unwrap(), written);
     place.stdout(&format!("bench --device twin:{link} --stack raw --dry-run"));
 }
@@ -59,7 +61,7 @@ fn many_runs_are_compared_with_any_baseline() {
     for (id, microseconds) in [("one", 100), ("two", 200), ("three", 400)] {
         place.import(&made_up(&record, id, microseconds));
     }
-    let compared = |arguments: &str| place.rows(&format!("compare {arguments} --json"));
+    let compared = |arguments: &str| place.rows(&format!("compare {arguments} --format json"));
     let ratios = |rows: &[Value]| -> Vec<(Value, f64)> {
         let ratios = rows
             .iter()
@@ -91,19 +93,19 @@ fn many_runs_are_compared_with_any_baseline() {
 #[test]
 fn published_figures_are_beside_a_run_in_each_form() {
     let place = Place::new(KEYMARK);
-    place.bench("--algorithm rsa2048 --operation decrypt --stack gnupg --runs 5");
-    let rows = place.rows("show last --published lwn-2017 --json");
+    place.bench("--algorithm rsa2048 --operation decrypt --stack gnupg --samples 5");
+    let rows = place.rows("show last --published lwn-2017 --format json");
     let kinds = |kind: &str| rows.iter().filter(|row| row["provenance"] == kind).count();
     assert!(kinds("published") > 3 && kinds("measured") == 1, "{rows:?}");
     let svg = place.path("run.svg");
-    let plot = format!("plot last --kind means -o {}", svg.display());
-    for form in ["show last --long", "report last --format markdown", &plot] {
+    let plot = format!("export last --picture means -o {}", svg.display());
+    for form in ["show last --long", "export last --format md", &plot] {
         let read = |options: &str| {
             let printed = place.stdout(&format!("{form} {options}"));
             std::fs::read_to_string(&svg).unwrap_or(printed)
         };
         // Tables have them at any rate, in a part of their own.
-        if form.starts_with("plot") {
+        if form.contains("--picture") {
             assert_silent(&read(""), ["FST-01"]);
         }
         assert_says(&read("--published lwn-2017"), ["FST-01", "published"]);
@@ -159,7 +161,7 @@ fn what_finds_no_room_leaves_no_file() {
     // A file may have that many blocks of 512 bytes: writing fails as on a full disk. SQLite needs 64 of them.
     for (blocks, arguments) in [
         (128, "share long -o shared.json --yes"),
-        (80, "report long -o report.html"),
+        (80, "export long -o report.html"),
     ] {
         let limited = format!("ulimit -f {blocks}; exec {KEYMARK} {arguments}");
         let mut shell = Command::new("sh");

@@ -36,8 +36,8 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
     std::fs::write(&profile, SLOW_CARD).unwrap();
     let devices = format!("software,virtual,twin:{}", profile.display());
     let rows = place.bench(&format!(
-        "--device {devices} --algorithm rsa2048,nistp256,ed25519 --stack ssh --operation authenticate --concurrency 1,3 \
-         --runs 6"
+        "--device {devices} --algorithm rsa2048,nistp256,ed25519 --stack ssh --operation authenticate --workers 1,3 \
+         --samples 6"
     ));
     assert_measured(&rows, 6);
     let asked = |device: &str| -> BTreeSet<String> {
@@ -73,8 +73,7 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
 #[test]
 fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
     let place = Place::new(KEYMARK);
-    let bench =
-        "--device software --algorithm ed25519 --stack raw,ssh --operation authenticate --runs 6";
+    let bench = "--device software --algorithm ed25519 --stack raw,ssh --operation authenticate --samples 6";
     for (choice, expected) in [
         ("", vec![None, Some("gpg-agent"), Some("openssh")]),
         ("--parameter agent=openssh", vec![None, Some("openssh")]),
@@ -115,10 +114,13 @@ fn a_card_in_a_reader_signs_logins_with_its_own_key() {
     };
     let is_card = |row: &Value| row["facts"]["reader"].is_array();
     let listed = found("pcscd sees the card", || {
-        keymark("devices --json").rows().into_iter().find(is_card)
+        keymark("devices --format json")
+            .rows()
+            .into_iter()
+            .find(is_card)
     });
     let serial = listed["serial"].as_str().unwrap();
-    let common = "--stack raw,ssh --operation authenticate --runs 3 --pin-env PIN --json --no-save";
+    let common = "--stack raw,ssh --operation authenticate --samples 3 --pin-env PIN --format json --no-save";
     let rows = keymark(&format!(
         "bench --device {serial} --algorithm ed25519 {common}"
     ))

@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use crate::{KEYMARK, tell};
 
 /// Measures until it is told to end.
-const LONG: &str = "bench --algorithm ed25519 --stack raw --precision 0.001% --total-time 60s";
+const LONG: &str = "bench --algorithm ed25519 --stack raw --precision 0.001% --time 60s";
 const SAMPLES: &str = "SELECT count(*) FROM keymark.sample";
 /// Blocks whose samples are not all there, or that are there twice.
 const WRONG: &str = "SELECT (SELECT count(*) FROM keymark.block
@@ -72,14 +72,14 @@ fn a_run_on_a_server_is_kept_here_until_all_of_it_is_there() {
     let mut team = Team::new();
     assert_says(&team.ended(SHORT, 0), ["saved as"]);
     assert_eq!(team.unsent(), Vec::<PathBuf>::new());
-    assert_says(&team.ended("archive push", 0), ["sent 0 runs"]);
+    assert_says(&team.ended("push", 0), ["sent 0 runs"]);
 
     team.server.stop();
-    assert_says(&team.ended(SHORT, 1), ["keymark archive push"]);
+    assert_says(&team.ended(SHORT, 1), ["keymark push"]);
     assert_eq!(team.unsent().len(), 1);
-    team.ended("archive push", 1);
+    team.ended("push", 1);
     team.server.resume();
-    assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
+    assert_says(&team.ended("push", 0), ["sent 1 run"]);
     assert_eq!(team.unsent(), Vec::<PathBuf>::new());
     assert_eq!(
         team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
@@ -109,7 +109,7 @@ fn a_server_that_freezes_holds_a_run_up_for_a_moment() {
     let team = Team::new();
     let mut measuring = team.keymark(
         "owner",
-        "bench --algorithm ed25519 --stack raw --precision 0.001% --max-time 3s",
+        "bench --algorithm ed25519 --stack raw --precision 0.001% --case-time 3s",
     );
     let mut address = team.server.address("owner", "keymark").into_os_string();
     address.push("&connect_timeout=1");
@@ -121,9 +121,9 @@ fn a_server_that_freezes_holds_a_run_up_for_a_moment() {
     let output = measuring.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert_says(&said, ["no answer for 3 s", "keymark archive push"]);
+    assert_says(&said, ["no answer for 3 s", "keymark push"]);
     team.server.thaw();
-    assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
+    assert_says(&team.ended("push", 0), ["sent 1 run"]);
     assert_eq!(
         team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
         1
@@ -137,11 +137,11 @@ fn a_kill_in_a_run_loses_nothing_that_was_measured() {
     for kills in 1..4 {
         let mut measuring = team.started();
         team.await_more_samples();
-        assert_says(&team.ended("archive push", 0), ["sent 0 runs"]);
+        assert_says(&team.ended("push", 0), ["sent 0 runs"]);
         let seen = team.ask(SAMPLES);
         measuring.kill().unwrap();
         measuring.wait().unwrap();
-        assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
+        assert_says(&team.ended("push", 0), ["sent 1 run"]);
         assert!(team.ask(SAMPLES) >= seen);
         assert_eq!(
             team.ask("SELECT count(*) FROM keymark.run WHERE state = 'unfinished'"),
@@ -162,9 +162,9 @@ fn who_may_only_read_measures_all_the_same() {
     );
     let said = team.keymark("rita", SHORT).ends(1).stderr;
     assert_says(&said, ["permission denied"]);
-    assert_says(&team.ended("archive push", 1), ["permission denied"]);
+    assert_says(&team.ended("push", 1), ["permission denied"]);
     let elsewhere = team.place.path("elsewhere.sqlite3");
-    let elsewhere = format!("archive push --archive {}", elsewhere.display());
+    let elsewhere = format!("push --archive {}", elsewhere.display());
     assert_says(&team.ended(&elsewhere, 0), ["sent 1 run"]);
 }
 
@@ -172,7 +172,7 @@ fn who_may_only_read_measures_all_the_same() {
 fn a_series_goes_on_without_its_server() {
     let mut team = Team::new();
     let mut series = team.keymark("owner", LONG);
-    series.args(["--max-time", "1s", "--repeat", "2", "--pause", "1s"]);
+    series.args(["--case-time", "1s", "--repeat", "2", "--pause", "1s"]);
     let series = series.stderr(Stdio::piped()).stdout(Stdio::null());
     let mut series = series.spawn().unwrap();
     until("the first run is there", || {
@@ -182,7 +182,7 @@ fn a_series_goes_on_without_its_server() {
     series.wait().unwrap();
     assert_eq!(team.unsent().len(), 1);
     team.server.resume();
-    assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
+    assert_says(&team.ended("push", 0), ["sent 1 run"]);
     assert_eq!(
         team.ask("SELECT count(*) FROM keymark.run WHERE series_number IN (0, 1)"),
         2
@@ -193,14 +193,14 @@ fn a_series_goes_on_without_its_server() {
 fn an_archive_is_copied_there_and_back_byte_by_byte() {
     let team = Team::new();
     let place = &team.place;
-    place.stdout("bench --device virtual --algorithm ed25519 --stack raw --runs 5");
+    place.stdout("bench --device virtual --algorithm ed25519 --stack raw --samples 5");
     place.stdout(SHORT);
     let here = place.archive();
     let there = team.server.address("owner", "keymark");
     let back = place.path("back.sqlite3");
     let copy = |from: &Path, to: &Path, how: &str| {
         let (from, to) = (from.display(), to.display());
-        place.stdout(&format!("archive copy {from} {to} {how}"))
+        place.stdout(&format!("import {from} --archive {to} {how}"))
     };
     assert_says(&copy(&here, &there, "--identify"), ["copied 2 runs"]);
     copy(&there, &back, "");
@@ -209,12 +209,12 @@ fn an_archive_is_copied_there_and_back_byte_by_byte() {
     for run in ["last", "last~1"] {
         let export = |archive: &Path| {
             let archive = archive.display();
-            place.stdout(&format!("export {run} --format json --archive {archive}"))
+            place.stdout(&format!("export {run} --format record --archive {archive}"))
         };
         let own = export(&here);
         assert!(own == export(&there) && own == export(&back), "{run}");
     }
-    let nowhere = place.refused("archive copy nowhere.sqlite3 other.sqlite3", 2);
+    let nowhere = place.refused("import nowhere.sqlite3 --archive other.sqlite3", 1);
     assert_says(&nowhere, ["nowhere.sqlite3"]);
 }
 
@@ -226,7 +226,7 @@ const COPIES: &str = include_str!("../../../testkit/fixtures/many_runs.sql");
 fn a_team_of_fifty_machines_lists_its_runs() {
     let team = Team::new();
     let runs: usize = std::env::var("KEYMARK_TEAM_RUNS").map_or(600, |runs| runs.parse().unwrap());
-    let bench = "bench --algorithm ed25519,nistp256 --stack raw --library openssl --runs 20 --machine machine-00";
+    let bench = "bench --algorithm ed25519,nistp256 --stack raw --library openssl --samples 20 --machine machine-00";
     team.ended(bench, 0);
     let copies = COPIES.replace(":runs", &runs.to_string());
     team.server.psql("keymark", &copies).unwrap();

@@ -42,7 +42,7 @@ fn a_picture_is_for_a_person_at_a_terminal_that_is_wide_enough() {
     for (columns, arguments, expected) in [
         (100, "show last", true),
         (140, "show last --long", true),
-        (100, "show last --no-plot", false),
+        (100, "show last --no-picture", false),
         (60, "show last", false),
     ] {
         let shown = on_a_terminal(&place, columns, arguments);
@@ -75,7 +75,7 @@ fn nothing_is_drawn_over_a_prompt() {
     token.make_key("EC:prime256v1", "01", "web");
     let device = format!("{URI}?module-path={}", SoftHsmToken::library().display());
     let arguments = format!(
-        "bench --device software,'{device}' --algorithm nistp256 --operation sign --stack raw --runs 5"
+        "bench --device software,'{device}' --algorithm nistp256 --operation sign --stack raw --samples 5"
     );
     let mut script = pseudo_terminal(&place, 100, &arguments);
     script.env(CONFIGURATION, token.configuration());

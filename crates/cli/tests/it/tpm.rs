@@ -14,7 +14,7 @@ use crate::KEYMARK;
 fn a_tpm_is_measured_in_threads_and_processes() {
     let place = Place::new(KEYMARK);
     let rows = place.bench(
-        "--device swtpm-esys --runs 6 --concurrency 1,2 --processes 2 --algorithm rsa2048,nistp256",
+        "--device swtpm-esys --samples 6 --workers 1,2 --processes 2 --algorithm rsa2048,nistp256",
     );
     // Two algorithms, two operations, three loads: more keys than a TPM holds.
     assert_eq!(rows.len(), 2 * 2 * 3, "{rows:?}");
@@ -29,7 +29,7 @@ fn a_tpm_is_measured_in_threads_and_processes() {
 fn a_killed_keymark_takes_its_tpm_along() {
     let place = Place::new(KEYMARK);
     let mut run =
-        place.keymark("bench --no-save --device swtpm-esys --algorithm nistp256 --runs 1000000");
+        place.keymark("bench --no-save --device swtpm-esys --algorithm nistp256 --samples 1000000");
     let run = run.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = run.spawn().unwrap();
     until("swtpm runs", || naming(&place.temporary()) > 1);

@@ -23,7 +23,7 @@ fn made_up(place: &Place, name: &str, services: &str) -> String {
 #[test]
 fn all_three_layers_are_measured_with_their_parts() {
     let place = Place::new(KEYMARK);
-    let rows = place.bench("--device virtual,twin:fst-01 --algorithm cv25519 --runs 3");
+    let rows = place.bench("--device virtual,twin:fst-01 --algorithm cv25519 --samples 3");
     assert_eq!(rows.len(), 6);
     for row in &rows {
         let (provenance, least) = match row["device"].as_str() {
@@ -48,7 +48,7 @@ fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out(
     let place = Place::new(KEYMARK);
     let devices = "bench --device software,twin:yubikey-neo";
     let said = place.refused(
-        &format!("{devices} --algorithm ed25519 --stack raw --runs 3"),
+        &format!("{devices} --algorithm ed25519 --stack raw --samples 3"),
         0,
     );
     assert_says(&said, ["skipping twin:yubikey-neo"]);
@@ -63,7 +63,7 @@ fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
         ("twin:yubikey-4", "cv25519"),
         ("twin:yubikey-9", "rsa2048"),
     ] {
-        let bench = format!("bench --algorithm {algorithm} --runs 1 --device {device}");
+        let bench = format!("bench --algorithm {algorithm} --samples 1 --device {device}");
         let said = place.refused(&bench, 3);
         assert!(
             said.contains(algorithm) || said.contains("yubikey-9"),
@@ -139,7 +139,7 @@ fn devices_fit_a_terminal_and_twins_are_a_short_list() {
 #[test]
 fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     let place = Place::new(KEYMARK);
-    let options = "--device twin:yubikey-4 --algorithm rsa2048 --stack raw --runs 2";
+    let options = "--device twin:yubikey-4 --algorithm rsa2048 --stack raw --samples 2";
     // Two runs, of which one is compared with the other.
     assert!(!place.bench(options).is_empty());
     let rows = place.bench(options);
@@ -154,7 +154,7 @@ fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     }
     for form in [
         "show last",
-        "export last --format markdown",
+        "export last --format md",
         "compare last~1 last",
     ] {
         assert_says(&place.stdout(form), ["rsa2048 sign", "(as decrypt)"]);
@@ -176,7 +176,7 @@ fn a_twin_says_what_it_does_and_what_it_has_refused() {
 /// A card in a reader of that pcscd, as `devices` names it.
 fn inserted(place: &Place, pcscd: &Path) -> String {
     found("pcscd sees the card", || {
-        let mut devices = place.keymark("devices --json");
+        let mut devices = place.keymark("devices --format json");
         let rows = devices.env("PCSCLITE_CSOCK_NAME", pcscd).ends(0).rows();
         let mut cards = rows.iter().filter(|row| row["facts"]["reader"].is_array());
         Some(cards.next()?["device"].as_str()?.to_owned())
@@ -188,7 +188,7 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     let place = Place::new(KEYMARK);
     let mut pcscd = PrivatePcscd::start(place.directory()).unwrap();
     let (state, address) = (place.path("state"), pcscd.vpcd_address());
-    let address = format!("token serve --address {address}");
+    let address = format!("twin serve --address {address}");
     let serve = || {
         let mut keymark = place.keymark(&format!("{address} --state {}", state.display()));
         keymark.stderr(Stdio::piped()).spawn().unwrap()
@@ -204,5 +204,5 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     assert_eq!(inserted(&place, pcscd.socket()), serial);
     pcscd.kill();
     assert_eq!(again.wait_with_output().unwrap().status.code(), Some(1));
-    place.refused("token serve --device yubikey", 2);
+    place.refused("twin serve --device yubikey", 2);
 }

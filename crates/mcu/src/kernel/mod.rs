@@ -22,7 +22,7 @@ named! {
         /// 4096 bits.
         Rsa4096 = "rsa4096",
         /// RFC 7748, the Montgomery ladder of a variable base.
-        X25519 = "x25519",
+        X25519 = "cv25519",
         /// RFC 8032, signing a message of 32 bytes.
         Ed25519 = "ed25519",
     }
@@ -40,8 +40,7 @@ impl Kernel {
     }
 }
 
-// GnuPG calls the curve of X25519 cv25519, and so does the rest of keymark.
-from_name!(Kernel, "kernel", "cv25519" => Self::X25519);
+from_name!(Kernel, "algorithm", "x25519" => Self::X25519, "curve25519" => Self::X25519);
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -49,7 +49,8 @@ impl Kernel {
     fn elf(self, options: &Options) -> Result<&'static [u8], ImageError> {
         let program = match self {
             Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => "rsa",
-            Self::X25519 | Self::Ed25519 => self.name(),
+            Self::X25519 => "x25519",
+            Self::Ed25519 => "ed25519",
         };
         let step = match options.umaal {
             Umaal::Off => "umull",

@@ -39,15 +39,16 @@ const TABLES: &str = include_str!("postgresql.sql");
 const SLOWEST: u64 = 64 << 10;
 /// Number of the lock under which tables are made: "KMRK".
 const LOCK: i64 = 0x4B4D_524B;
-/// An owner of the schema or of something in it who is neither this role, a superuser, nor a role that the database's owner
-/// is a member of. With CREATE on a database any role can make a schema of that name first.
+/// An owner of the schema or of something in it who is neither this role, a superuser nor a member of the role that owns the
+/// database. With CREATE on a database any role can make a schema of that name first.
 const FOREIGN_OWNER: &str = "SELECT coalesce(min(owner.rolname), '') FROM (
         SELECT nspowner AS role FROM pg_catalog.pg_namespace WHERE nspname = 'keymark'
         UNION SELECT relowner FROM pg_catalog.pg_class WHERE relnamespace = to_regnamespace('keymark')
         UNION SELECT proowner FROM pg_catalog.pg_proc WHERE pronamespace = to_regnamespace('keymark')
     ) found JOIN pg_catalog.pg_roles owner ON owner.oid = found.role
     JOIN pg_catalog.pg_database database ON database.datname = current_database()
-    WHERE NOT owner.rolsuper AND owner.rolname <> current_user AND NOT pg_has_role(database.datdba, owner.oid, 'MEMBER')";
+    WHERE NOT owner.rolsuper AND owner.rolname NOT IN (current_user, 'pg_database_owner')
+    AND NOT pg_has_role(owner.oid, database.datdba, 'MEMBER')";
 const SETTINGS: &str =
     "SET search_path = pg_catalog, keymark, pg_temp; SET jit = off; SET lock_timeout = '2s'";
 

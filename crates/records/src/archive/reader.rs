@@ -124,7 +124,11 @@ impl Archive {
         self.load_id(&self.id_of(which)?)
     }
 
-    pub(super) fn id_of(&self, which: &RunSelector) -> Result<String> {
+    /// Returns the id of the named run.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn id_of(&self, which: &RunSelector) -> Result<String> {
         match which {
             RunSelector::Last(back) => self.last(*back, which),
             RunSelector::Id(prefix) => self.one_of(

@@ -201,6 +201,26 @@ impl Archive {
         self.insert_in_parts(record, PART)
     }
 
+    /// Removes a run with its samples.
+    ///
+    /// # Errors
+    /// When it is another role's on a server, or the archive cannot be written.
+    pub fn remove(&mut self, id: &RunId) -> Result<()> {
+        self.ask(|_| {
+            self.database.set_patience(PATIENCE)?;
+            let writing = self.database.writing()?;
+            writing.remove(id)?;
+            if writing.has(id)? {
+                return Err(ArchiveError::Refused {
+                    path: self.path.clone(),
+                    reason: format!("run {id} is another role's"),
+                }
+                .into());
+            }
+            writing.commit()
+        })
+    }
+
     pub(super) fn insert_in_parts(&mut self, record: &Record, part: usize) -> Result<()> {
         self.ask(|_| self.parts_of(&self.redacted(record)?, part))
     }

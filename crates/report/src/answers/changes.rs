@@ -116,7 +116,7 @@ fn unchanged(comparison: &Comparison, pairs: &[(usize, &Pair)]) -> String {
             format!("{runs} are too few. Use 'bench --repeat 10'")
         }
         Grounds::Copies | Grounds::SameRun => {
-            "the run was too short. Use 'bench' with a longer --max-time".to_owned()
+            "the run was too short. Use 'bench' with a longer --case-time".to_owned()
         }
         Grounds::Exact | Grounds::Nothing => "an article's means have no interval".to_owned(),
     };

@@ -60,7 +60,7 @@ pub(super) fn github(of: &str, cases: &[Measured]) -> serde_json::Result<String>
 pub(super) static JUNIT: Format = Format {
     word: "junit",
     about: "JUnit's XML: one test case for each case, its time the mean in seconds",
-    endings: &[],
+    endings: &["xml"],
     write: |exported, out| {
         Ok(out.write_all(junit(&exported.name(), &measured(exported))?.as_bytes())?)
     },

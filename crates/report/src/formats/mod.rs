@@ -99,7 +99,7 @@ fn measured(exported: &Exported<'_>) -> Vec<Measured> {
 
 /// The whole record.
 static RECORD: Format = Format {
-    word: "json",
+    word: "record",
     about: "The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. For a \
             series one line for each run",
     endings: &[],

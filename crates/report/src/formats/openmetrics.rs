@@ -32,7 +32,7 @@ const FAMILIES: &[Family] = families! { case =>
 pub(super) static FORMAT: Format = Format {
     word: "openmetrics",
     about: "OpenMetrics text, for Prometheus",
-    endings: &[],
+    endings: &["prom"],
     write: |exported, out| {
         Ok(out.write_all(render(&exported.name(), &measured(exported)).as_bytes())?)
     },

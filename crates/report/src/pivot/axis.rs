@@ -28,7 +28,7 @@ pub enum Axis {
     #[strum(to_string = "{0}")]
     Parameter(String),
     /// Workers at once, or arrivals.
-    #[strum(to_string = "concurrency")]
+    #[strum(to_string = "workers")]
     Load,
 }
 
@@ -112,8 +112,8 @@ impl FromStr for Axis {
             "operation" => Self::Operation,
             "device" => Self::Device,
             "stack" => Self::Stack,
-            "concurrency" | "load" | "users" => Self::Load,
-            "" => return Err("name what the columns are: device, stack, concurrency, …".to_owned()),
+            "workers" | "users" => Self::Load,
+            "" => return Err("name what the columns are: device, stack, workers, …".to_owned()),
             other => Self::Parameter(other.to_owned()),
         })
     }

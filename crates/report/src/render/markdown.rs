@@ -11,9 +11,9 @@ use crate::visible::visible;
 use crate::{Block, Cell, Conditions, Document, Table, TableOf};
 
 pub(crate) static FORMAT: Format = Format {
-    word: "markdown",
+    word: "md",
     about: "Every column of every table, for README files and issues",
-    endings: &["md", "markdown"],
+    endings: &["md"],
     write: |exported, out| Ok(out.write_all(render(&exported.document())?.as_bytes())?),
 };
 

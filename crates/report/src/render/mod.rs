@@ -169,7 +169,7 @@ fn number(number: &Number) -> String {
 }
 
 pub(crate) static DOCUMENT: Format = Format {
-    word: "document",
+    word: "json",
     about: "All that is said as one JSON object, with the data of pictures",
     endings: &["json"],
     write: |exported, out| Ok(out.write_all(json(&exported.document())?.as_bytes())?),

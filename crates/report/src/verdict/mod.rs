@@ -200,7 +200,7 @@ fn next(record: &Record) -> Vec<String> {
     let id = &record.id;
     vec![
         format!("keymark show {id} --long"),
-        format!("keymark report {id} -o run.html"),
+        format!("keymark export {id} -o run.html"),
     ]
 }
 

@@ -141,10 +141,10 @@ fn limits(
         }
         measured
             .tried(tried)
-            .map_err(|none| Error::call(CALL, none, "make the loads longer with --duration"))
+            .map_err(|none| Error::call(CALL, none, "make the loads longer with --case-time"))
     })?;
     found.ok_or_else(|| {
-        let advice = "'keymark tls bench --users 1' shows their class";
+        let advice = "'keymark tls bench --workers 1' shows their class";
         Error::call(CALL, "every load failed", advice)
     })
 }

@@ -226,7 +226,9 @@ impl Journal {
         Err(Error::call(
             format!("removing the test keys from {token}"),
             kept.join("; "),
-            format!("the token keeps them until 'keymark token restore {serial}' has removed them"),
+            format!(
+                "the token keeps them until 'keymark devices restore {serial}' has removed them"
+            ),
         ))
     }
 
@@ -345,7 +347,7 @@ impl Journals {
             return Err(Error::call(
                 format!("writing to {token}"),
                 format!("run {} left a test key on it", left.content.run),
-                format!("'keymark token restore {}' removes it", token.serial()),
+                format!("'keymark devices restore {}' removes it", token.serial()),
             ));
         }
         let safe = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);

@@ -58,7 +58,7 @@ fn a_token_with_a_test_key_of_another_run_is_not_written_to() {
     drop(journal);
     let refused = journals.begin("second", &token()).unwrap_err().to_string();
     assert!(
-        refused.contains("run first") && refused.contains("keymark token restore 0a1b2c3d"),
+        refused.contains("run first") && refused.contains("keymark devices restore 0a1b2c3d"),
         "{refused}"
     );
     assert!(journals.begin("second", &TokenId::new("0006:1")).is_ok());

@@ -208,7 +208,7 @@ impl KeymarkProcess {
             since.as_secs_f64(),
             self.said()
         );
-        let advice = "does the device behind it work, or wait for a touch or a PIN? --max-time allows more time";
+        let advice = "does the device behind it work, or wait for a touch or a PIN? --case-time allows more time";
         Error::call(self.in_words(call), reason, advice)
     }
 

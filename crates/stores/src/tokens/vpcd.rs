@@ -101,7 +101,7 @@ impl Vpcd {
             Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
                 Err(VpcdError(format!(
                     "the reader at {} is occupied: the card received no command within {within:?}; end the other \
-                     'keymark token serve', or name another reader with --address",
+                     'keymark twin serve', or name another reader with --address",
                     self.address
                 )))
             }

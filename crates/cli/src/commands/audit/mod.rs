@@ -12,7 +12,7 @@ use keymark_report::visible::visible;
 use serde_json::json;
 
 use super::Outcome;
-use crate::args::AuditArguments;
+use crate::args::{AuditArguments, AuditFormat};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
@@ -26,20 +26,21 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
     let found = targets::read(arguments)?;
     let mut lists = Lists::at(Places::usual());
     let audit = Audit::of(found, &question, &mut lists);
-    if arguments.json {
-        audit.keys.iter().for_each(print_json);
-        let (keys, weak) = audit.counts();
-        let (not_read, without_key) = (&audit.not_read, &audit.without_key);
-        print_json(&json!({
-            "keys": keys, "weak": weak, "not_read": not_read, "without_key": without_key,
-        }));
-    } else if arguments.sarif {
-        let home = env!("CARGO_PKG_REPOSITORY");
-        print_json(&sarif::log(&audit, env!("KEYMARK_VERSION"), home));
-    } else if arguments.junit {
-        output::print(&junit(&audit)?);
-    } else {
-        screen::print(&audit, &question, arguments.long);
+    match arguments.format {
+        AuditFormat::Text => screen::print(&audit, &question, arguments.long),
+        AuditFormat::Json => {
+            audit.keys.iter().for_each(print_json);
+            let (keys, weak) = audit.counts();
+            let (not_read, without_key) = (&audit.not_read, &audit.without_key);
+            print_json(&json!({
+                "keys": keys, "weak": weak, "not_read": not_read, "without_key": without_key,
+            }));
+        }
+        AuditFormat::Sarif => {
+            let home = env!("CARGO_PKG_REPOSITORY");
+            print_json(&sarif::log(&audit, env!("KEYMARK_VERSION"), home));
+        }
+        AuditFormat::Junit => output::print(&junit(&audit)?),
     }
     let is_weak = audit.weak().next().is_some();
     Ok(match (is_weak, audit.not_read.is_empty()) {

@@ -182,7 +182,7 @@ fn legend(findings: &[(&Finding, &FoundKey)]) {
         }
         if count > ROWS {
             let more = counted(count - ROWS, "more statement");
-            output::entry(0, "", KIND, &format!("{more} of this kind: --json"));
+            output::entry(0, "", KIND, &format!("{more} of this kind: --format json"));
         }
         output::entry(
             0,

@@ -89,7 +89,7 @@ impl Program {
             .arg("--archive")
             .arg(&archive)
             // Tables of single runs are not what the user waits for.
-            .arg("--json")
+            .arg("--format=json")
             .stdout(Stdio::null());
         let status = signals.run(&mut command).map_err(failed)?;
         let path = self.path.display();

@@ -45,7 +45,6 @@ pub(super) fn run(
     let frame = Frame {
         archive,
         arguments: &arguments.run,
-        report: arguments.report,
     };
     Ok(frame.run(record, &interrupt, |record, observers| {
         let cost = planned.costs(archive);

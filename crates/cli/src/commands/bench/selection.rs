@@ -23,23 +23,21 @@ const SHORTEST: Duration = Duration::from_secs(10);
 /// Measuring time of the plan, of each run of a series.
 pub(super) fn time_limit(arguments: &BenchArguments) -> Option<Duration> {
     let extent = &arguments.extent;
-    let unlimited = extent.runs.is_some() || extent.max_time.is_some();
+    let unlimited = extent.samples.is_some() || extent.case_time.is_some();
     let whole = match arguments.plan {
         Some(NamedPlan::Complete) => COMPLETE,
         Some(NamedPlan::Default) | None => TOTAL_TIME,
     };
     let share = whole / arguments.series.runs_in_all();
-    extent
-        .total_time
-        .or((!unlimited).then_some(share.max(SHORTEST)))
+    extent.time.or((!unlimited).then_some(share.max(SHORTEST)))
 }
 
 pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
-    let stop = match arguments.extent.runs {
+    let stop = match arguments.extent.samples {
         Some(runs) => StopRule::Runs(runs),
         None => StopRule::Precision {
             target: arguments.extent.precision.unwrap_or(Precision::USUAL),
-            max_time: arguments.extent.max_time,
+            max_time: arguments.extent.case_time,
         },
     };
     Settings {
@@ -87,13 +85,13 @@ pub(super) fn selections(
         devices,
         stacks: wanted.stack.clone(),
         // Who names processes only wants no threads.
-        concurrency: match (&wanted.concurrency, &wanted.processes) {
-            (Some(named), _) => named.clone(),
+        concurrency: match (wanted.load.at_once(), &wanted.processes) {
+            (Some(named), _) => named.to_vec(),
             (None, Some(_)) => Vec::new(),
             (None, None) => vec![NonZeroU32::MIN],
         },
         processes: wanted.processes.clone().unwrap_or_default(),
-        pacing: match (wanted.rate, wanted.think) {
+        pacing: match (wanted.load.rate, wanted.load.think) {
             (Some(rate), _) => Pacing::Open(rate),
             (None, Some(longest)) => Pacing::Thinking(longest),
             (None, None) => Pacing::Closed,

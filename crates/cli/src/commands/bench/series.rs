@@ -55,14 +55,15 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
             let program = other.program.path.display().to_string();
             other.side(&program)
         }) {
-            None => documents::print_series(&this.runs, arguments.run.json),
+            None => documents::print_series(&this.runs, arguments.run.form.is_json()),
             Some(other) if other.runs.is_empty() => {}
             Some(other) => series.show_comparison(&[other, this.clone()], arguments)?,
         }
     }
     series.conclude();
-    if arguments.report {
-        frame::report(this.runs.last().map(|run| &run.id), archive);
+    let last = this.runs.last();
+    if last.is_some_and(|last| !frame::write(last, &arguments.run)) {
+        return Ok(Exit::Failed);
     }
     Ok(exit)
 }
@@ -96,10 +97,7 @@ impl<'a> Series<'a> {
         let own = own.map_err(|error| format!("cannot find keymark's own program: {error}"))?;
         let mut common = rerun::without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
         if let Some(limit) = selection::time_limit(arguments) {
-            common.extend([
-                "--total-time".into(),
-                format!("{}ns", limit.as_nanos()).into(),
-            ]);
+            common.extend(["--time".into(), format!("{}ns", limit.as_nanos()).into()]);
         }
         let series = &arguments.series;
         let now = jiff::Timestamp::now();
@@ -202,7 +200,7 @@ impl<'a> Series<'a> {
         if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
         } else {
-            comparison::print(&compared, &[], arguments.run.json);
+            comparison::print(&compared, &[], arguments.run.form.is_json());
         }
         Ok(())
     }
@@ -228,16 +226,20 @@ impl<'a> Series<'a> {
 }
 
 /// Options that a run is given anew, or has no use for, each with a value.
-const WITH_VALUE: [&str; 6] = [
+const WITH_VALUE: [&str; 10] = [
     "--repeat",
     "--against",
     "--pause",
     "--seed",
     "--archive",
-    "--total-time",
+    "--time",
+    "--format",
+    "--output",
+    "-o",
+    "--color",
 ];
 /// Options without a value.
-const ALONE: [&str; 3] = ["--json", "--report", "--identify"];
+const ALONE: [&str; 3] = ["--quiet", "-q", "--identify"];
 
 #[cfg(test)]
 mod tests {
@@ -247,14 +249,14 @@ mod tests {
 
     #[test]
     fn what_makes_a_series_is_left_out_and_the_rest_stays() {
-        let line = "--archive a.sqlite3 bench --repeat 5 --algorithm rsa2048 --seed=7 --against ./old --json \
-                    --runs 10 --pause=2s --parameter agent=openssh --report --total-time 9s";
+        let line = "--archive a.sqlite3 bench --repeat 5 --algorithm rsa2048 --seed=7 --against ./old --format json \
+                    --samples 10 --pause=2s --parameter agent=openssh -o run.html --time 9s";
         let left = rerun::without(
             line.split_whitespace().map(OsString::from),
             &WITH_VALUE,
             &ALONE,
         );
-        let expected = "bench --algorithm rsa2048 --runs 10 --parameter agent=openssh";
+        let expected = "bench --algorithm rsa2048 --samples 10 --parameter agent=openssh";
         assert_eq!(left, expected.split(' ').collect::<Vec<_>>());
     }
 }

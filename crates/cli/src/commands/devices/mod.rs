@@ -1,6 +1,8 @@
 //! `keymark devices`
 
 mod brief;
+#[cfg(feature = "tokens")]
+mod restore;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +19,8 @@ use serde_json::json;
 
 use super::Outcome;
 use crate::args::DevicesArguments;
+#[cfg(feature = "tokens")]
+use crate::args::DevicesCommand;
 use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
@@ -27,9 +31,13 @@ const FACT: usize = 12;
 const TWIN: usize = 18;
 
 pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
+    #[cfg(feature = "tokens")]
+    if let Some(DevicesCommand::Restore(own)) = &arguments.command {
+        return restore::run(own);
+    }
     // Nothing is asked of a card here that would need a PIN.
     let inventory = Inventory::everything(&user::of_pinentry()).map_err(Failure::nothing_usable)?;
-    if arguments.json {
+    if arguments.form.is_json() {
         inventory.devices.iter().for_each(as_json);
         inventory.occupied.iter().for_each(occupied_as_json);
         inventory.visited.iter().for_each(visited_as_json);
@@ -39,8 +47,8 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
             occupied_as_text(occupied);
             output::line("");
         }
-        if arguments.long || arguments.all {
-            all_as_text(&inventory.devices, arguments);
+        if arguments.long {
+            all_as_text(&inventory.devices);
             visited_as_text(&inventory.visited);
             servers_as_text(&servers());
         } else {
@@ -55,10 +63,9 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
 }
 
 /// Prints devices: plugged-in ones first, twins last.
-fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
-    let (twins, others): (Vec<&Found>, Vec<&Found>) = devices
-        .iter()
-        .partition(|found| is_twin(found) && !arguments.all);
+fn all_as_text(devices: &[Found]) {
+    let (twins, others): (Vec<&Found>, Vec<&Found>) =
+        devices.iter().partition(|found| is_twin(found));
     // Only a token that is there has a serial number.
     let (plugged, built_in): (Vec<&Found>, Vec<&Found>) = others
         .into_iter()
@@ -71,9 +78,7 @@ fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
     }
     if !twins.is_empty() {
         output::line("");
-        output::heading(
-            "twins (the virtual card or SoftHSM2 with a device's times; --all shows all)",
-        );
+        output::heading("twins (the virtual card or SoftHSM2 with a device's times)");
     }
     for twin in twins {
         let does = abilities::of_twin(&twin.identity, twin.device.capabilities());

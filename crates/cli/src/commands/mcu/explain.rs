@@ -20,13 +20,13 @@ use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
-    let kernel = arguments.kernel;
+    let kernel = arguments.algorithm;
     let wanted = [(&arguments.first, kernel), (&arguments.second, kernel)];
     let both: Result<Vec<Prediction>, _> = predict_all(&wanted).into_iter().collect();
     let [first, second] = <[Prediction; 2]>::try_from(both.map_err(Failure::failed)?)
         .map_err(|_| Failure::failed("expected two predictions"))?;
     let differences = differences(&first.account, &second.account);
-    if arguments.json {
+    if arguments.form.is_json() {
         let side = |prediction: &Prediction| {
             json!({
                 "target": prediction.name(),

@@ -6,16 +6,16 @@ use keymark_mcu::microcontroller::Microcontroller;
 use keymark_report::TableOf;
 use serde_json::json;
 
-use crate::args::JsonArguments;
+use crate::args::FormatArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
 
-pub(super) fn run(arguments: &JsonArguments) -> Outcome {
+pub(super) fn run(arguments: &FormatArguments) -> Outcome {
     let parts = Microcontroller::shipped().map_err(Failure::failed)?;
     let geometries = Geometry::shipped().map_err(Failure::failed)?;
-    if arguments.json {
+    if arguments.is_json() {
         for part in &parts {
             print_json(&json!({
                 "mcu": part.name,

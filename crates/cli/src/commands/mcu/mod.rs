@@ -3,9 +3,8 @@
 mod explain;
 mod firmware;
 mod list;
-mod predict;
-mod profile;
-mod record;
+pub(super) mod predict;
+pub(super) mod record;
 mod storage;
 
 use std::path::PathBuf;
@@ -21,7 +20,6 @@ pub(super) fn run(command: &McuCommand, archive: Option<&PathBuf>) -> Outcome {
         McuCommand::Explain(own) => explain::run(own),
         McuCommand::Run(own) => firmware::run(own, archive),
         McuCommand::Compare(own) => firmware::compare(own, archive),
-        McuCommand::Profile(own) => profile::run(own),
         McuCommand::Storage(own) => storage::run(own),
     }
 }

@@ -20,16 +20,14 @@ use crate::frame;
 
 /// Returns the kernel's capabilities in keymark's words, first the operation that a run names: the private-key
 /// operation of RSA decrypts, signs and authenticates; a token decrypts with X25519.
-pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
+pub(crate) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
     use Operation::{Authenticate, Decrypt, Sign};
-    let (name, operations) = match kernel {
-        Kernel::Rsa2048 | Kernel::Rsa3072 | Kernel::Rsa4096 => {
-            (kernel.name(), &[Decrypt, Sign, Authenticate][..])
-        }
-        Kernel::X25519 => ("cv25519", &[Decrypt][..]),
-        Kernel::Ed25519 => (kernel.name(), &[Sign, Authenticate][..]),
+    let operations = match kernel {
+        Kernel::Rsa2048 | Kernel::Rsa3072 | Kernel::Rsa4096 => &[Decrypt, Sign, Authenticate][..],
+        Kernel::X25519 => &[Decrypt][..],
+        Kernel::Ed25519 => &[Sign, Authenticate][..],
     };
-    let algorithm: Algorithm = name.parse().map_err(Failure::failed)?;
+    let algorithm: Algorithm = kernel.name().parse().map_err(Failure::failed)?;
     let capability = |&operation: &Operation| Capability {
         algorithm,
         operation,
@@ -38,7 +36,7 @@ pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
 }
 
 /// Returns the grounds of a prediction in a line.
-pub(super) fn note(prediction: &Prediction) -> String {
+pub(crate) fn note(prediction: &Prediction) -> String {
     let words = prediction.target.options.words(prediction.kernel);
     let words = words.iter().map(|(name, word)| format!("{name}={word}"));
     let band = prediction.band();

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &StorageArguments) -> Outcome {
             }
         }
     }
-    if arguments.json {
+    if arguments.form.is_json() {
         results.iter().for_each(|result| print_json(&row(result)));
         for (geometry, design, error) in &refused {
             print_json(&json!({ "geometry": geometry, "design": design, "refused": error }));

@@ -10,28 +10,32 @@ use keymark_stacks::services;
 
 use super::super::Outcome;
 use crate::args::ServiceBenchArguments;
+use crate::exit::Failure;
 use crate::load::{self, LoadRun};
 use crate::user;
+
+/// Numbers of workers unless some are named.
+pub(super) const WORKERS: [u32; 2] = [1, 10];
 
 pub(super) fn run(arguments: &ServiceBenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let user = user::of_arguments(&arguments.run.card);
     let inventory = load::devices(&arguments.device, &user)?;
-    let cases = cases(arguments, &inventory);
+    let cases = cases(arguments, &inventory)?;
     let run = LoadRun {
         beside: Vec::new(),
         cases,
         inventory: &inventory,
         elsewhere: None,
         versions: Vec::new(),
-        client: super::client(arguments.duration),
+        client: super::client(arguments.case_time),
         arguments: &arguments.run,
     };
     super::measure(run, super::installed(&arguments.service)?, archive)
 }
 
 /// Every service with every device and key, every parameter that it has, and every load.
-fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Vec<Case> {
-    let loads = load::loads(&arguments.clients, arguments.rate, None);
+fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Result<Vec<Case>, Failure> {
+    let loads = load::loads(&arguments.load, &WORKERS)?;
     let parameters = |service: StackName| -> Vec<Parameters> {
         let known = services::dimensions(service);
         let chosen = arguments.parameter.as_ref();
@@ -53,7 +57,7 @@ fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Vec<Case> 
             ..case(&found.identity, *service, *algorithm)
         })
     });
-    each.collect()
+    Ok(each.collect())
 }
 
 /// Case of one client.

@@ -25,7 +25,7 @@ pub(super) fn run(
     let authority = RunningAuthority::reach(address, &remote.path, known, (&clock, &interrupt));
     let authority = authority.map_err(Failure::nothing_usable)?;
     let identity = address.identity();
-    let loads = load::loads(&arguments.clients, arguments.rate, None);
+    let loads = load::loads(&arguments.load, &super::bench::WORKERS)?;
     let cases = loads.iter().map(|load| Case {
         load: *load,
         ..super::bench::case(&identity, RFC3161, authority.algorithm)
@@ -36,7 +36,7 @@ pub(super) fn run(
         inventory: &load::devices(&[], &user::of_arguments(&arguments.run.card))?,
         elsewhere: Some(identity),
         versions: Vec::new(),
-        client: super::client(arguments.duration),
+        client: super::client(arguments.case_time),
         arguments: &arguments.run,
     };
     super::measure(run, Services::Running(authority), archive)

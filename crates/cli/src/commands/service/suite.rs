@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &ServiceSuiteArguments, archive: Option<&PathBuf>) 
         inventory: &inventory,
         elsewhere: None,
         versions: Vec::new(),
-        client: super::client(arguments.duration.unwrap_or(usual)),
+        client: super::client(arguments.case_time.unwrap_or(usual)),
         arguments: &arguments.run,
     };
     super::measure(run, installed(&used)?, archive)

@@ -20,7 +20,7 @@ use keymark_report::visible::visible;
 use self::directory::SiteDirectory;
 use super::Outcome;
 use crate::args::SiteArguments;
-use crate::documents::{self, published, report as reports};
+use crate::documents::{self, export, published};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -158,10 +158,10 @@ impl Building {
     }
 }
 
-/// Returns the report of a record, as `keymark report` writes it.
+/// Returns the report of a record, as `keymark export` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
     let document = analysis.document(record, &published::figures(record));
-    report(vec![reports::part(record, document)], None)
+    report(vec![export::part(record, document)], None)
 }
 
 /// Returns a warning about a record that was exported and not shared.

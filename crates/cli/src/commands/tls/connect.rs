@@ -52,7 +52,7 @@ pub(super) fn run(
         versions: Vec::new(),
         client: LoadSettings {
             ramp: arguments.remote.ramp.unwrap_or_default(),
-            ..super::client(&arguments.run, arguments.duration)
+            ..super::client(&arguments.run, arguments.case_time)
         },
         arguments: &arguments.run.run,
     };
@@ -130,7 +130,7 @@ fn cases(
         let error = errors.next().map(ToString::to_string);
         return Err(Failure::nothing_usable(error.unwrap_or_default()));
     };
-    let loads = bench::loads(arguments);
+    let loads = bench::loads(arguments)?;
     let mut cases = Vec::new();
     for ((version, key_exchange), found) in reached {
         let server = found.as_ref().unwrap_or(first);

@@ -74,7 +74,7 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
             .map(|process| process.number)
             .collect(),
     };
-    if arguments.json {
+    if arguments.form.is_json() {
         print_json(&told);
         return Ok(());
     }

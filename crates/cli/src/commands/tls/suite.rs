@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
         names: &names,
         user: &user,
         duration: arguments
-            .duration
+            .case_time
             .unwrap_or(Duration::from_secs(suite.duration_s)),
         arguments: &arguments.run,
     };

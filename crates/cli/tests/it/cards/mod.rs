@@ -55,7 +55,7 @@ impl CardPlace {
     fn card(&self) -> Value {
         let is_card = |row: &Value| row["usable"] == true && row["facts"]["reader"].is_array();
         found("pcscd sees the card", || {
-            let listed = self.ends("devices --json", 0).rows();
+            let listed = self.ends("devices --format json", 0).rows();
             listed.into_iter().find(is_card)
         })
     }
@@ -71,7 +71,7 @@ impl CardPlace {
     /// Measures with test keys written to the card, as far as that is allowed.
     #[track_caller]
     fn bench(&self, serial: &str, algorithms: &str, more: &str, status: i32) -> Transcript {
-        let common = "--stack raw --runs 2 --json --no-save";
+        let common = "--stack raw --samples 2 --format json --no-save";
         let bench = format!("bench --device {serial} --algorithm {algorithms} {common} {more}");
         self.ends(&bench, status)
     }
@@ -79,7 +79,7 @@ impl CardPlace {
     /// Waits until the run under way has saved samples.
     fn until_measuring(&self) {
         until("samples are saved", || {
-            let runs = self.keymark("runs --json").output().unwrap();
+            let runs = self.keymark("runs --format json").output().unwrap();
             let runs = objects(&text(&runs.stdout));
             runs.iter().any(|run| run["samples"].as_u64() > Some(0))
         });
@@ -88,8 +88,8 @@ impl CardPlace {
     /// A run with the card's key, under way: it cannot end but by its time.
     fn measuring(&self, devices: &str, longest: &str, more: &str) -> Child {
         let common = format!(
-            "bench --device {devices} --algorithm cv25519 --stack raw --precision 0.001% --max-time {longest} \
-             --json"
+            "bench --device {devices} --algorithm cv25519 --stack raw --precision 0.001% --case-time {longest} \
+             --format json"
         );
         let mut keymark = self.keymark(&format!("{common} {more}"));
         let keymark = keymark.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -111,7 +111,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let child = place.measuring(&devices, "6s", &may_write(&serial));
     place.reader.pcscd.kill();
     let ended = ended(child.wait_with_output().unwrap(), 1);
-    let restore = format!("keymark token restore {serial}");
+    let restore = format!("keymark devices restore {serial}");
     assert_says(&text(&ended.stderr), ["SCardTransmit failed", &restore]);
     let rows = objects(&text(&ended.stdout));
     let software = rows.iter().find(|row| row["device"] == "software");
@@ -199,7 +199,7 @@ fn the_public_keys_of_a_card_are_seen_without_its_pin() {
     let (_homes, _owner, card) = owner_of("cv25519");
     let place = CardPlace::with(card);
     let before = place.tries();
-    let found = place.ends("audit card --json", 0).rows();
+    let found = place.ends("audit card --format json", 0).rows();
     assert!(
         found.iter().any(|key| key["algorithm"] == "cv25519"),
         "{found:?}"

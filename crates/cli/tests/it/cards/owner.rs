@@ -38,9 +38,9 @@ impl CardPlace {
     ) -> Output {
         let card = self.card();
         let device = card["device"].as_str().unwrap();
-        let common = "--stack raw,agent,gnupg --runs 3 --json --pin-env RIGHT --no-save";
+        let common = "--stack raw,agent,gnupg --samples 3 --format json --pin-env RIGHT --no-save";
         let mut keymark = self.keymark(&format!(
-            "bench --device {device} --algorithm {algorithm} --operation {operation} --concurrency {workers} {common}"
+            "bench --device {device} --algorithm {algorithm} --operation {operation} --workers {workers} {common}"
         ));
         keymark.env("GNUPGHOME", owner.home.path());
         keymark.output().unwrap()
@@ -260,7 +260,7 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
             .lines()
             .all(|line| line.len() <= 100 || !line.contains("scdaemon"))
     );
-    let rows = objects(&text(&keymark("devices --json").stdout));
+    let rows = objects(&text(&keymark("devices --format json").stdout));
     let held = rows
         .iter()
         .find(|row| row["usable"] == false && row["device"].is_null());
@@ -275,7 +275,7 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
 
     // Borrowed.
     let arguments = format!(
-        "bench --device {serial} --algorithm ed25519 --operation sign --runs 3 --json --pin-env RIGHT \
+        "bench --device {serial} --algorithm ed25519 --operation sign --samples 3 --format json --pin-env RIGHT \
          --no-save"
     );
     let measured = keymark(&arguments);

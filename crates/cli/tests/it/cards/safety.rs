@@ -79,7 +79,7 @@ fn what_is_destroyed_is_asked_once_for_all_slots() {
     let before = place.card();
     let serial = before["serial"].as_str().unwrap();
     let arguments = format!(
-        "bench --device {serial} --algorithm nistp256 --operation sign,decrypt --stack raw --runs 2 --no-save {}",
+        "bench --device {serial} --algorithm nistp256 --operation sign,decrypt --stack raw --samples 2 --no-save {}",
         may_write(serial)
     );
     let (status, said) = typed(&place, &arguments, "no");
@@ -145,12 +145,12 @@ fn what_a_killed_run_left_is_offered_and_restored() {
     killed(&place, serial);
     assert_ne!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
     // The next commands say so, and do not touch the card.
-    let offer = format!("token restore {serial}");
-    let quick = "bench --algorithm ed25519 --runs 1 --no-save";
+    let offer = format!("devices restore {serial}");
+    let quick = "bench --algorithm ed25519 --samples 1 --no-save";
     for command in ["devices", quick] {
         assert_says(&place.ends(command, 0).stderr, [&offer]);
     }
-    place.ends("token restore 0badcafe", 3);
+    place.ends("devices restore 0badcafe", 3);
     place.ends(&format!("{offer} --admin-pin-env WRONG"), 1);
     place.ends(&format!("{offer} --admin-pin-env ADMIN"), 0);
     assert_eq!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);

@@ -14,8 +14,8 @@ use crate::KEYMARK;
 /// Stands before keymark on the reader's `PATH`: what is measured is planned as the page has it, then measured with
 /// few runs.
 const FEW: &str = r#"case "$1 $2" in
-    "tls bench" | "tls suite") few="--duration 2s" ;;
-    "bench "*) few="--runs 2" ;;
+    "tls bench" | "tls suite") few="--case-time 2s" ;;
+    "bench "*) few="--samples 2" ;;
     *) exec "$KEYMARK" "$@" ;;
 esac
 if [ -n "$KEYMARK_ONLY_PLAN" ]; then exec "$KEYMARK" "$@" --dry-run; fi
@@ -24,7 +24,7 @@ left=$#
 while [ "$left" -gt 0 ]; do
     [ "$1" != --repeat ] || few="$few --repeat 3 --pause 1ms"
     case "$1" in
-        --duration | --repeat | --runs | --precision | --max-time | --total-time) shift 2; left=$((left - 2)) ;;
+        --case-time | --repeat | --samples | --precision | --case-time | --time) shift 2; left=$((left - 2)) ;;
         *) set -- "$@" "$1"; shift; left=$((left - 1)) ;;
     esac
 done

@@ -37,7 +37,7 @@ fn budgets_decide_on_the_status() {
     place.stdout(&format!("{run} --budget ladder=500k --fail-above 300%"));
     let unknown = place.refused(&format!("{run} --budget sign=500k"), 2);
     assert_says(&unknown, ["no such phase or function", "ladder"]);
-    let suite = place.stdout(&format!("{run} --budget total=3M --junit"));
+    let suite = place.stdout(&format!("{run} --budget total=3M --format junit"));
     assert_says(&suite, ["<testsuite ", "budget total", "failures=\"0\""]);
 }
 
@@ -49,7 +49,7 @@ fn a_change_of_a_program_is_shown_on_several_parts() {
         "mcu compare {before} {after} --mcu stm32f103,stm32l432"
     ));
     assert_says(&said, ["whole", "stm32l432", "difference"]);
-    let rows = place.rows(&format!("mcu compare {before} {after} --json"));
+    let rows = place.rows(&format!("mcu compare {before} {after} --format json"));
     assert!(
         rows[0]["after"].as_u64() < rows[0]["before"].as_u64(),
         "{}",
@@ -67,7 +67,7 @@ fn the_instructions_of_a_function_are_shown_with_their_cycles() {
     let place = Place::new(KEYMARK);
     let elf = kernel("x25519-umaal-o2.elf");
     let run = format!("mcu run {elf} --mcu stm32f405");
-    let rows = place.rows(&format!("{run} --annotate --json"));
+    let rows = place.rows(&format!("{run} --annotate --format json"));
     let annotated = &rows[0]["annotated"];
     assert_eq!(annotated["function"], "fe25519_mul");
     let lines = annotated["lines"].as_array().unwrap();
@@ -86,9 +86,12 @@ fn a_phase_that_says_what_it_computes_is_kept() {
     let elf = kernel("x25519-umaal-o2.elf");
     let run = format!("mcu run {elf} --mcu stm32f405 --phase");
     place.stdout(&format!("{run} 1=ladder"));
-    assert!(place.rows("runs --json").is_empty(), "it means nothing");
+    assert!(
+        place.rows("runs --format json").is_empty(),
+        "it means nothing"
+    );
     place.stdout(&format!("{run} 1=cv25519_decrypt"));
-    let shown = place.rows("show last --json");
+    let shown = place.rows("show last --format json");
     assert_eq!(shown[0]["device"], "stm32f405:x25519-umaal-o2.elf");
     assert_eq!(shown[0]["provenance"], "predicted");
     assert_eq!(
@@ -107,7 +110,8 @@ fn explanations_and_profiles_add_up_as_json() {
             .map(|row| row[key].as_u64().unwrap())
             .sum()
     };
-    let explained = place.rows("mcu explain stm32f405:umaal=off stm32f405 --kernel x25519 --json");
+    let explained =
+        place.rows("mcu explain stm32f405:umaal=off stm32f405 --algorithm x25519 --format json");
     for side in ["first", "second"] {
         assert_eq!(
             sum(&explained[0]["differences"], side),
@@ -116,7 +120,7 @@ fn explanations_and_profiles_add_up_as_json() {
     }
 
     let elf = kernel("x25519-umaal-o2.elf");
-    let run = place.rows(&format!("mcu run {elf} --mcu nrf52840 --json"));
+    let run = place.rows(&format!("mcu run {elf} --mcu nrf52840 --format json"));
     let (run, whole) = (&run[0], run[0]["cycles"].as_u64().unwrap());
     assert_eq!(sum(&run["phases"], "cycles"), whole);
     assert_eq!(sum(&run["functions"], "cycles"), whole);
@@ -139,7 +143,7 @@ fn json_tells_a_fault_from_a_limit() {
     let place = Place::new(KEYMARK);
     let elf = kernel("x25519-umaal-o2.elf");
     let end = |arguments: &str| -> Value {
-        let run = format!("mcu run {elf} --json {arguments}");
+        let run = format!("mcu run {elf} --format json {arguments}");
         let output = place.keymark(&run).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments}");
         let row: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -150,7 +154,7 @@ fn json_tells_a_fault_from_a_limit() {
     assert_says(fault["reason"].as_str().unwrap(), ["no DSP extension"]);
     assert!(fault["address"].as_u64() > Some(0), "{fault}");
     assert!(!fault["place"].as_str().unwrap().is_empty(), "{fault}");
-    let limit = end("--mcu stm32f405 --limit 1000");
+    let limit = end("--mcu stm32f405 --time 1000");
     assert_eq!(limit["ending"], "limit");
     assert!(limit["reason"].is_null(), "{limit}");
 }
@@ -175,7 +179,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
             .refused(&format!("mcu run {own}"), 1)
             .contains("arm-none-eabi-gcc")
     );
-    let endless = place.refused(&format!("mcu run {elf} --limit 1000"), 1);
+    let endless = place.refused(&format!("mcu run {elf} --time 1000"), 1);
     assert_says(&endless, ["no end after 1000 instructions, now at"]);
     let umaal = place.refused(
         &[
@@ -192,7 +196,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
         ("mcu predict --mcu z80", "stm32f103"),
         ("mcu predict --mcu stm32f103@1000", "72 MHz"),
         ("mcu predict --option square=9", "doubled, twice"),
-        ("mcu predict --kernel rsa512", "rsa2048"),
+        ("mcu predict --algorithm rsa512", "rsa2048"),
         ("mcu explain stm32f103:umaal=on stm32f103", "UMAAL"),
         ("mcu storage --geometry floppy", "stm32l432"),
     ] {
@@ -233,8 +237,8 @@ fn tables_are_as_wide_as_the_terminal() {
         "mcu storage".to_owned(),
         format!("mcu run {elf} --annotate"),
         format!("mcu compare {before} {elf} --mcu stm32f103,stm32l432"),
-        "mcu explain stm32f405:umaal=off stm32f405 --kernel x25519".to_owned(),
-        "mcu predict --kernel x25519 --mcu stm32f103,stm32l432,stm32f405,nrf52840".to_owned(),
+        "mcu explain stm32f405:umaal=off stm32f405 --algorithm x25519".to_owned(),
+        "mcu predict --algorithm x25519 --mcu stm32f103,stm32l432,stm32f405,nrf52840".to_owned(),
     ] {
         let mut keymark = place.keymark(&arguments);
         let output = keymark.env("COLUMNS", "100").output().unwrap();

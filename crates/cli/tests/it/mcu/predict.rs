@@ -10,8 +10,8 @@ use crate::KEYMARK;
 #[test]
 fn predictions_are_shown_streamed_and_saved() {
     let place = Place::new(KEYMARK);
-    let selection = "mcu predict --kernel x25519,ed25519 --option umaal=on,off";
-    let rows = place.rows(&format!("{selection} --json"));
+    let selection = "mcu predict --algorithm x25519,ed25519 --option umaal=on,off";
+    let rows = place.rows(&format!("{selection} --format json"));
     // The Cortex-M3 has no UMAAL: one variant there, two on the other parts.
     assert_eq!(rows.len(), 2 * (1 + 2 + 2));
     for row in &rows {
@@ -46,10 +46,10 @@ fn predictions_are_shown_streamed_and_saved() {
     assert!(cycles("stm32l432", "on") < cycles("stm32l432", "off"));
 
     let table = place.stdout(selection);
-    assert_says(&table, ["x25519 (predicted", "stm32l432:umaal=off"]);
+    assert_says(&table, ["cv25519 (predicted", "stm32l432:umaal=off"]);
     let shown = place.stdout("show last");
     assert_says(&shown, ["predicted", "no device was measured"]);
-    let saved = place.rows("show last --json");
+    let saved = place.rows("show last --format json");
     assert_eq!(saved.len(), rows.len());
     assert!(saved.iter().all(|row| row["provenance"] == "predicted"));
 }
@@ -66,7 +66,7 @@ fn a_prediction_that_fails_does_not_cost_the_others() {
     )
     .unwrap();
     let output = place.output(&format!(
-        "mcu predict --mcu {small} --kernel x25519,rsa4096 --json"
+        "mcu predict --mcu {small} --algorithm x25519,rsa4096 --format json"
     ));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -82,28 +82,29 @@ fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
     let archive = place.path("no/runs.sqlite3");
     std::fs::write(place.path("no"), "a file").unwrap();
     let output = Command::new(KEYMARK)
-        .args("mcu predict --kernel x25519 --archive".split(' '))
+        .args("mcu predict --algorithm x25519 --archive".split(' '))
         .arg(archive)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert_says(&said, ["cannot save"]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("x25519 (predicted"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("cv25519 (predicted"));
 }
 
 #[test]
 fn a_prediction_becomes_a_twin() {
     let place = Place::new(KEYMARK);
     let profile =
-        place.stdout("mcu profile stm32f405 --kernel x25519 --transport 400ms --name f405");
+        place.stdout("twin make --mcu stm32f405 --algorithm x25519 --transport 400ms --name f405");
     assert_says(&profile, ["no device was measured"]);
     place.refused(
         &[
-            "mcu",
-            "profile",
+            "twin",
+            "make",
+            "--mcu",
             "stm32f405",
-            "--kernel",
+            "--algorithm",
             "x25519",
             "--name",
             "a b",
@@ -115,7 +116,7 @@ fn a_prediction_becomes_a_twin() {
     let device = format!("twin:{}", file.display());
     let rows = place.rows(
         &format!(
-            "bench --device {device} --stack raw --algorithm cv25519 --operation decrypt --runs 3 --json"
+            "bench --device {device} --stack raw --algorithm cv25519 --operation decrypt --samples 3 --format json"
         ),
     );
     assert_eq!(rows.len(), 1);
@@ -139,7 +140,7 @@ fn predictions_can_be_compared_and_guarded() {
             "clock-mhz = 72",
             &format!("clock-mhz = {clock}"),
         );
-        place.stdout(&format!("mcu predict --mcu {part} --kernel x25519"));
+        place.stdout(&format!("mcu predict --mcu {part} --algorithm x25519"));
     }
     let said = place.refused("compare last~1 last --fail-above 5%", 1);
     assert_says(&said, ["slower by more than 5 %"]);
@@ -149,7 +150,7 @@ fn predictions_can_be_compared_and_guarded() {
         "predict",
         "--mcu",
         &place.path("part.toml").to_string_lossy(),
-        "--kernel",
+        "--algorithm",
         "x25519",
     ]);
     place.stdout("compare last last~1 --fail-above 0%");

@@ -8,8 +8,8 @@ use crate::KEYMARK;
 #[test]
 fn storage_says_what_fits_and_what_it_costs() {
     let place = Place::new(KEYMARK);
-    let rows =
-        place.rows("mcu storage --geometry stm32l432,stm32f405 --workload signatures --json");
+    let rows = place
+        .rows("mcu storage --geometry stm32l432,stm32f405 --workload signatures --format json");
     let (refused, fitting) = rows.split_last().unwrap();
     assert_eq!(fitting.len(), 3);
     for row in fitting {
@@ -31,7 +31,7 @@ fn storage_says_what_fits_and_what_it_costs() {
 #[test]
 fn every_part_says_what_it_rests_on() {
     let place = Place::new(KEYMARK);
-    let parts = place.rows("mcu list --json");
+    let parts = place.rows("mcu list --format json");
     assert!(parts.len() >= 5);
     for part in &parts {
         assert!(!part["sources"].as_array().unwrap().is_empty(), "{part}");

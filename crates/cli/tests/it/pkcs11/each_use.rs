@@ -21,7 +21,7 @@ fn the_pin_is_sent_at_each_use() {
         make_key_with_pin(&world.token, kind, id, label);
     }
     world.device = world.device.replace("object=web", "object=each");
-    let workers = "--concurrency 2 --scheme pkcs1,pss --warmup 1";
+    let workers = "--workers 2 --scheme pkcs1,pss --warmup 1";
     let fine = world.run("", PIN, &world.device, workers, 0);
     assert_says(&fine.said(), ["C_Login"]);
     assert_silent(&fine.said(), [PIN]);

@@ -46,7 +46,7 @@ fn each_process_initialises_the_module_for_itself() {
 
 #[test]
 fn a_token_that_is_pulled_out_ends_its_cases_and_nothing_else_goes_wrong() {
-    for workers in ["--concurrency", "--processes"] {
+    for workers in ["--workers", "--processes"] {
         let world = Misbehaving::new(KEYMARK);
         let arguments = format!("{workers} 2 --operation sign");
         let output = world.run("gone", PIN, &world.device, &arguments, 1);
@@ -60,7 +60,7 @@ fn a_token_that_is_pulled_out_ends_its_cases_and_nothing_else_goes_wrong() {
 fn a_module_that_crashes_ends_its_case_alone() {
     for (mode, call, workers) in [
         ("crash-later", "C_Sign", "--processes 2"),
-        ("crash-later", "C_Sign", "--concurrency 2"),
+        ("crash-later", "C_Sign", "--workers 2"),
         ("crash-init", "C_SignInit", ""),
     ] {
         let world = Misbehaving::new(KEYMARK);
@@ -87,7 +87,7 @@ fn a_module_that_hangs_is_ended_when_its_time_is_up_and_told_of_before() {
     let world = Misbehaving::new(KEYMARK);
     for (limit, told) in [("2s", false), ("12s", true)] {
         let arguments = format!(
-            "bench --device {} --pin-env PIN --json --max-time {limit} {BOTH}",
+            "bench --device {} --pin-env PIN --format json --case-time {limit} {BOTH}",
             world.device
         );
         let output = world.keymark("hang-later", &arguments).ends(1);
@@ -105,9 +105,9 @@ fn the_first_signal_ends_a_run_whose_module_hangs() {
     let world = Misbehaving::new(KEYMARK);
     let mut command = world.keymark(
         "hang-later",
-        &format!("bench --json --device {}", world.device),
+        &format!("bench --format json --device {}", world.device),
     );
-    command.args(format!("--pin-env PIN --runs 6 {BOTH}").split(' '));
+    command.args(format!("--pin-env PIN --samples 6 {BOTH}").split(' '));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let keymark = command.spawn().unwrap();
     // Three signatures are made, the fourth does not return.
@@ -143,13 +143,13 @@ fn what_a_module_prints_goes_nowhere_and_the_last_of_it_is_told_when_it_fails() 
 fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
     let world = Misbehaving::new(KEYMARK);
     // Four workers and keymark's own: cases that wait for their turn hold none.
-    let levels = format!("--concurrency 1,2,4,5 {BOTH}");
+    let levels = format!("--workers 1,2,4,5 {BOTH}");
     let output = world.run("sessions=5", PIN, &world.device, &levels, 1);
     let rows = output.rows();
     assert_eq!(rows.len(), 2 * 4, "{rows:?}");
     for row in rows {
         if row["concurrency"] == 5 {
-            assert_says(&row["reason"], ["CKR_SESSION_COUNT", "--concurrency 4"]);
+            assert_says(&row["reason"], ["CKR_SESSION_COUNT", "--workers 4"]);
         } else {
             assert!(row["reason"].is_null(), "{row}");
         }
@@ -177,7 +177,7 @@ fn a_file_that_is_no_module_says_what_it_is_on_a_terminal() {
         ("exit", "misbehaving.so", "exit status: 7"),
         ("hang-load", "misbehaving.so", "for 10 s"),
     ] {
-        let bench = "bench --pin-env PIN --operation sign --runs 6 --no-save --device";
+        let bench = "bench --pin-env PIN --operation sign --samples 6 --no-save --device";
         let mut keymark = world.keymark(mode, &format!("{bench} {}", path(file).display()));
         let message = keymark.env("COLUMNS", "100").ends(3).stderr;
         for line in message.lines() {

@@ -54,7 +54,8 @@ impl Misbehaving {
         more: &str,
         status: i32,
     ) -> Transcript {
-        let line = format!("bench --json --device {device} --pin-env PIN --runs 6 {more}");
+        let line =
+            format!("bench --format json --device {device} --pin-env PIN --samples 6 {more}");
         self.keymark(mode, &line).env("PIN", pin).ends(status)
     }
 

@@ -32,9 +32,13 @@ fn keymark(place: &Place, token: &SoftHsmToken, arguments: &str) -> Command {
 }
 
 fn bench(place: &Place, token: &SoftHsmToken, device: &str, more: &str) -> Command {
-    let mut command = keymark(place, token, &format!("bench --json --device {device}"));
+    let mut command = keymark(
+        place,
+        token,
+        &format!("bench --format json --device {device}"),
+    );
     command
-        .args("--pin-env PIN --runs 6".split(' '))
+        .args("--pin-env PIN --samples 6".split(' '))
         .args(more.split_whitespace());
     command
 }
@@ -48,8 +52,8 @@ fn rows(command: &mut Command) -> Vec<serde_json::Value> {
 fn schemes_stand_in_rows_and_records() {
     let place = Place::new(KEYMARK);
     let rows = place.bench(
-        "--device software,softhsm --algorithm rsa2048 --stack raw --runs 6 --scheme \
-         pkcs1,pss,oaep,oaep-sha1,pss-hashed --concurrency 1 --processes 2",
+        "--device software,softhsm --algorithm rsa2048 --stack raw --samples 6 --scheme \
+         pkcs1,pss,oaep,oaep-sha1,pss-hashed --workers 1 --processes 2",
     );
     let schemes = |device: &str| -> BTreeSet<_> {
         let of_device = rows.iter().filter(|row| row["device"] == device);
@@ -61,7 +65,7 @@ fn schemes_stand_in_rows_and_records() {
     let all = both.into_iter().chain([Some("oaep")]);
     assert_eq!(schemes("software"), all.collect());
     assert_measured(&rows, 6);
-    let exported = place.stdout("export last --format json");
+    let exported = place.stdout("export last --format record");
     assert_says(&exported, [r#""parameters":{"scheme":"pss"}"#]);
     let no_oaep = "bench --device softhsm --algorithm rsa2048 --stack raw --scheme oaep --dry-run";
     assert_says(&place.refused(no_oaep, 3), ["oaep-sha1"]);
@@ -85,7 +89,7 @@ fn a_users_key_is_measured_by_its_uri() {
         ("object=bp", "brainpoolp256r1", 2),
     ] {
         let device = format!("{URI};{object}");
-        let workers = "--concurrency 2 --processes 2";
+        let workers = "--workers 2 --processes 2";
         let rows = rows(&mut bench(&place, &token, &device, workers));
         assert_eq!(rows.len(), 2 * operations, "{rows:?}");
         for row in rows {
@@ -129,7 +133,7 @@ fn keys_that_are_not_measured_are_judged_on_a_token() {
     let mut import = Command::new("softhsm2-util");
     import.arg("--import").arg(&pem).args(["--token", LABEL]);
     token.run(import.args(["--label", "dsa", "--id", "05", "--pin", PIN]));
-    let audit = keymark(&place, &token, &format!("audit {URI} --json")).ends(1);
+    let audit = keymark(&place, &token, &format!("audit {URI} --format json")).ends(1);
     let keys: BTreeSet<_> = audit
         .rows()
         .iter()
@@ -162,7 +166,7 @@ fn test_keys_leave_nothing_on_the_users_token() {
         assert_eq!(rows(&mut bench(&place, &token, device, only)).len(), 1);
     }
     let by_file = format!(
-        "bench --json --device {URI}?module-path={library}&pin-source=file:{} --runs 6 {only}",
+        "bench --format json --device {URI}?module-path={library}&pin-source=file:{} --samples 6 {only}",
         pin.display()
     );
     assert_eq!(rows(&mut keymark(&place, &token, &by_file)).len(), 1);
@@ -174,7 +178,7 @@ fn test_keys_leave_nothing_on_the_users_token() {
 #[test]
 fn a_pin_is_sent_once_a_process_and_a_wrong_one_once() {
     let world = Misbehaving::new(KEYMARK);
-    let workers = "--concurrency 1,4 --processes 2 --operation sign";
+    let workers = "--workers 1,4 --processes 2 --operation sign";
     let refused = world.run("", "000000", &world.device, workers, 3).said();
     assert_says(&refused, ["CKR_PIN_INCORRECT"]);
     assert_silent(&refused, ["000000"]);
@@ -237,7 +241,7 @@ fn a_session_that_is_closed_underneath_ends_its_case_alone() {
 fn a_token_that_takes_no_key_from_outside_makes_one() {
     let world = Misbehaving::new(KEYMARK);
     let module = world.token.path("misbehaving.so").display().to_string();
-    let only = "--algorithm rsa2048,nistp256,ed25519 --concurrency 2";
+    let only = "--algorithm rsa2048,nistp256,ed25519 --workers 2";
     assert_eq!(
         world.run("no-import", PIN, &module, only, 0).rows().len(),
         5
@@ -280,7 +284,7 @@ fn modules_that_do_not_work_are_a_line_each() {
         register(&configuration, name, &file, "");
     }
     let devices = |mode: &str| {
-        let mut command = keymark(&world.place, &world.token, "devices --json");
+        let mut command = keymark(&world.place, &world.token, "devices --format json");
         command.env("XDG_CONFIG_HOME", &configuration);
         let listed = command.env("KEYMARK_TEST_MODULE", mode).ends(0).rows();
         let tokens = listed.into_iter().filter(|row| row["store"] == "pkcs11");

@@ -118,7 +118,7 @@ fn a_module_is_told_in_p_reserved_what_the_uri_or_p11_kit_says() {
         &world.token.path("misbehaving.so"),
         told,
     );
-    let mut listed = world.keymark("reserved", "devices --json");
+    let mut listed = world.keymark("reserved", "devices --format json");
     let listed = listed.env("XDG_CONFIG_HOME", &configuration).ends(0).rows();
     let mut own = listed
         .iter()

@@ -32,7 +32,7 @@ fn clients(place: &Place) -> usize {
 fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
     let place = Place::new(KEYMARK);
     let measure = |devices: &[&str], load: &str| {
-        let common = "--runs 6 --algorithm rsa2048,nistp256 --operation sign --device";
+        let common = "--samples 6 --algorithm rsa2048,nistp256 --operation sign --device";
         let rows = place.bench(&format!("{common} {} {load}", devices.join(",")));
         let virtual_ones = json!({"store": "pkcs11", "provenance": "virtual", "n": 6, "failed": 0});
         rows.iter()
@@ -44,17 +44,18 @@ fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
         rows.len()
     };
     let all = ["softhsm", "kryoptic", "swtpm"];
-    assert_eq!(measure(&all, "--concurrency 1 --processes 2"), 3 * 2 * 2);
-    assert_eq!(measure(&all[..2], "--concurrency 2"), 2 * 2);
+    assert_eq!(measure(&all, "--workers 1 --processes 2"), 3 * 2 * 2);
+    assert_eq!(measure(&all[..2], "--workers 2"), 2 * 2);
     place.assert_gone();
 }
 
 #[test]
 fn a_library_that_is_not_safe_in_threads_has_processes_only() {
     let place = Place::new(KEYMARK);
-    let bench = "bench --json --device swtpm --algorithm nistp256 --operation sign --runs 6";
+    let bench =
+        "bench --format json --device swtpm --algorithm nistp256 --operation sign --samples 6";
     let rows = place
-        .ends(&format!("{bench} --concurrency 1,2 --processes 2"), 1)
+        .ends(&format!("{bench} --workers 1,2 --processes 2"), 1)
         .rows();
     assert_eq!(rows.len(), 3, "{rows:?}");
     for row in rows {
@@ -70,7 +71,7 @@ fn a_library_that_is_not_safe_in_threads_has_processes_only() {
 fn a_killed_keymark_takes_its_tpm_along() {
     let place = Place::new(KEYMARK);
     let mut run = place.keymark(
-        "bench --no-save --json --device swtpm --algorithm nistp256 --runs 1000000 --processes 2",
+        "bench --no-save --format json --device swtpm --algorithm nistp256 --samples 1000000 --processes 2",
     );
     let run = run.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = run.spawn().unwrap();
@@ -87,6 +88,6 @@ fn a_killed_keymark_takes_its_tpm_along() {
     });
     // What is left of it are files, which the next start removes.
     assert_eq!(place.leftovers().len(), 1, "{:?}", place.leftovers());
-    place.bench("--algorithm ed25519 --stack raw --runs 1 --no-save");
+    place.bench("--algorithm ed25519 --stack raw --samples 1 --no-save");
     assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
 }

@@ -32,7 +32,7 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
     let rows = place.rows(
         &format!(
             "bench --device softhsm,{twin} --algorithm rsa2048,nistp256 --operation sign,decrypt --stack raw \
-             --concurrency 1,3 --processes 2 --runs 6 --json"
+             --workers 1,3 --processes 2 --samples 6 --format json"
         ),
     );
     let of_twin: Vec<&Value> = rows
@@ -61,9 +61,9 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
 fn what_is_measured_on_a_token_becomes_a_twin() {
     let place = Place::new(KEYMARK);
     place.stdout(
-        "bench --device softhsm --algorithm rsa2048 --operation sign --stack raw --runs 40",
+        "bench --device softhsm --algorithm rsa2048 --operation sign --stack raw --samples 40",
     );
-    let profile = place.stdout("profile --name again");
+    let profile = place.stdout("twin make --name again");
     assert_says(&profile, ["store = \"pkcs11\"", "C_SignInit"]);
     // As it is, this machine may be too slow to be its own twin.
     let (head, _) = profile.split_once("quantiles_s").unwrap();
@@ -71,7 +71,7 @@ fn what_is_measured_on_a_token_becomes_a_twin() {
     std::fs::write(&path, format!("{head}constant_s = 0.02\n")).unwrap();
     let device = format!("twin:{}", path.display());
     let rows = place.rows(&format!(
-        "bench --device {device} --stack raw --runs 6 --json"
+        "bench --device {device} --stack raw --samples 6 --format json"
     ));
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["device"], "twin:again");
@@ -87,7 +87,7 @@ struct Served {
 
 impl Served {
     fn start(place: &Place, arguments: &str) -> Self {
-        let mut keymark = place.keymark(&format!("token serve --json --pkcs11 {arguments}"));
+        let mut keymark = place.keymark(&format!("twin serve --format json --pkcs11 {arguments}"));
         let errors = place.path("served.err");
         keymark.stderr(std::fs::File::create(&errors).unwrap());
         let mut child = keymark.stdout(Stdio::piped()).spawn().unwrap();
@@ -199,8 +199,10 @@ fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
         text(&output.stdout)
     };
     let device = format!("pkcs11:?module-path={}", served.text("module"));
-    let mut other = place.keymark(&format!("bench --json --device {device} --pin-env PIN"));
-    other.args("--algorithm nistp256 --operation sign --runs 3".split(' '));
+    let mut other = place.keymark(&format!(
+        "bench --format json --device {device} --pin-env PIN"
+    ));
+    other.args("--algorithm nistp256 --operation sign --samples 3".split(' '));
     let rows = objects(&read(other.env("PIN", served.text("pin"))));
     assert_eq!(rows[0]["provenance"], "twin", "{rows:?}");
     let mut trace = place.keymark(&["trace", "--pkcs11", served.text("module"), "--"]);
@@ -273,7 +275,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
 fn what_token_serve_says_to_type_works() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let mut keymark = place.keymark(&format!("token serve --pkcs11 {twin}"));
+    let mut keymark = place.keymark(&format!("twin serve --pkcs11 {twin}"));
     let mut serving = keymark.stdout(Stdio::piped()).spawn().unwrap();
     let said = BufReader::new(serving.stdout.as_mut().unwrap()).lines();
     let said: Vec<String> = said
@@ -386,7 +388,7 @@ fn what_cannot_be_served_is_said() {
         ),
         ("--lanes 4", "--pkcs11"),
     ] {
-        let output = place.output(&format!("token serve {arguments}"));
+        let output = place.output(&format!("twin serve {arguments}"));
         assert!(!output.status.success());
         let said = text(&output.stderr).replace("\n  ", " ");
         assert_says(&said, [expected]);

@@ -23,7 +23,9 @@ impl Writable {
     fn new() -> Self {
         let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
         token.make_key("EC:prime256v1", "01", "keymark test key");
-        let rows = keymark(&place, &token, "devices --json").ends(0).rows();
+        let rows = keymark(&place, &token, "devices --format json")
+            .ends(0)
+            .rows();
         let is_token = |row: &&Value| row["store"] == "pkcs11" && row["serial"].is_string();
         let serial = rows.iter().find(is_token).unwrap()["serial"].as_str();
         Self {
@@ -34,7 +36,7 @@ impl Writable {
     }
 
     fn bench(&self, device: &str, more: &str) -> Command {
-        let line = format!("bench --json --device {device} --pin-env PIN {more}");
+        let line = format!("bench --format json --device {device} --pin-env PIN {more}");
         let mut command = keymark(&self.place, &self.token, &line);
         command.args(["--write-to", &self.serial]);
         command
@@ -67,7 +69,7 @@ impl Writable {
     fn killed(&self) {
         let mut bench = self.bench(
             URI,
-            "--stack raw --algorithm nistp256 --precision 0.001% --max-time 60s",
+            "--stack raw --algorithm nistp256 --precision 0.001% --case-time 60s",
         );
         let bench = bench.stdout(Stdio::null()).stderr(Stdio::null());
         let mut run = bench.spawn().unwrap();
@@ -89,7 +91,7 @@ impl Writable {
 fn test_keys_are_on_the_token_that_is_named_while_a_run_lasts() {
     let user = Writable::new();
     let before = user.objects();
-    let workers = "--runs 6 --algorithm rsa2048,nistp256 --concurrency 2 --processes 2";
+    let workers = "--samples 6 --algorithm rsa2048,nistp256 --workers 2 --processes 2";
     let rows = rows(&mut user.bench(URI, workers));
     assert_eq!(rows.len(), 8);
     assert_measured(&rows, 6);
@@ -100,7 +102,7 @@ fn test_keys_are_on_the_token_that_is_named_while_a_run_lasts() {
 fn programs_reach_test_keys_on_the_token_that_is_named() {
     let user = Writable::new();
     let before = user.objects();
-    let programs = "--runs 3 --algorithm rsa2048,nistp256 --operation sign,decrypt,authenticate --stack \
+    let programs = "--samples 3 --algorithm rsa2048,nistp256 --operation sign,decrypt,authenticate --stack \
                     ssh,openssl,gnupg";
     let rows = rows(&mut user.bench(URI, programs));
     assert_measured(&rows, 3);
@@ -117,10 +119,10 @@ fn what_a_killed_run_has_written_is_removed_by_the_next_and_nothing_else() {
     user.killed();
     let left = user.objects();
     assert_eq!(left.matches("Private Key Object").count(), 3, "{left}");
-    let only = "--runs 6 --algorithm nistp256 --operation sign";
+    let only = "--samples 6 --algorithm nistp256 --operation sign";
     let reading = format!("bench --device {URI} --pin-env PIN {only}");
     for command in ["devices", &reading] {
-        assert_says(&user.ends(command, 0).stderr, ["token restore"]);
+        assert_says(&user.ends(command, 0).stderr, ["devices restore"]);
     }
     assert_eq!(user.objects(), left);
     let next = user.bench(URI, only).ends(0);
@@ -133,7 +135,7 @@ fn what_a_killed_run_has_written_is_removed_on_request() {
     let user = Writable::new();
     let before = user.objects();
     user.killed();
-    let restore = format!("token restore {} --pin-env PIN", user.serial);
+    let restore = format!("devices restore {} --pin-env PIN", user.serial);
     let mut wrong = keymark(&user.place, &user.token, &restore);
     let wrong = said(&wrong.env("PIN", "000000").output().unwrap());
     assert_eq!(wrong.matches("CKR_PIN_INCORRECT").count(), 1, "{wrong}");
@@ -149,12 +151,12 @@ fn a_write_that_is_cut_short_is_undone() {
     let before = user.objects();
     let module = user.token.misbehaving_module().display().to_string();
     for mode in ["die-before-write", "die-after-write"] {
-        let mut run = user.bench(&module, "--runs 6 --algorithm nistp256 --operation sign");
+        let mut run = user.bench(&module, "--samples 6 --algorithm nistp256 --operation sign");
         let died = run.env("KEYMARK_TEST_MODULE", mode).ends(1);
         assert_says(&died.said(), ["C_CreateObject"]);
         // Another process has removed it.
         assert_eq!(user.objects(), before, "{mode}");
-        user.ends(&format!("token restore {} --pin-env PIN", user.serial), 3);
+        user.ends(&format!("devices restore {} --pin-env PIN", user.serial), 3);
     }
 }
 
@@ -163,7 +165,7 @@ fn keys_that_a_token_makes_on_itself_are_reached_by_processes() {
     let user = Writable::new();
     let before = user.objects();
     let module = user.token.misbehaving_module().display().to_string();
-    let workers = "--runs 6 --algorithm rsa2048,nistp256 --operation sign --processes 2";
+    let workers = "--samples 6 --algorithm rsa2048,nistp256 --operation sign --processes 2";
     let mut run = user.bench(&module, workers);
     let rows = rows(run.env("KEYMARK_TEST_MODULE", "no-import"));
     assert_eq!(rows.len(), 2, "{rows:?}");

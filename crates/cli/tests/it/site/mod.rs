@@ -159,7 +159,7 @@ fn what_is_downloaded_can_be_imported() {
         reader.stdout(&format!("import {}", path.display()));
     }
     let id = site.record["id"].as_str().unwrap();
-    let again = reader.stdout(&format!("export {id} --format json"));
+    let again = reader.stdout(&format!("export {id} --format record"));
     assert_eq!(serde_json::from_str::<Value>(&again).unwrap(), site.record);
     reader.stdout("show published-table");
 }

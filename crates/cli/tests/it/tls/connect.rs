@@ -19,7 +19,7 @@ use crate::{KEYMARK, Running, tell};
 
 /// `keymark tls serve`, and what it tells.
 fn serve(place: &Place, arguments: &str) -> (Running, Value) {
-    let mut serve = place.keymark(&format!("tls serve --json {arguments}"));
+    let mut serve = place.keymark(&format!("tls serve --format json {arguments}"));
     let mut serve = Running(serve.stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     let mut told = BufReader::new(serve.0.stdout.as_mut().unwrap());
@@ -30,7 +30,7 @@ fn serve(place: &Place, arguments: &str) -> (Running, Value) {
 
 fn refused(place: &Place, arguments: &str) -> (i32, String) {
     let output = place.output(&format!(
-        "tls bench --users 2 --duration 2s --no-save {arguments}"
+        "tls bench --workers 2 --case-time 2s --no-save {arguments}"
     ));
     (output.status.code().unwrap(), said(&output))
 }
@@ -71,7 +71,7 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
     let rows = place.rows(
         &format!(
             "tls bench --connect {address} --path {path} --server-name localhost --authority {authority} \
-             --users 2 --duration 2s --json"
+             --workers 2 --case-time 2s --format json"
         ),
     );
     assert_eq!(rows.len(), 1);
@@ -140,14 +140,14 @@ fn what_several_clients_tell_is_one_run() {
         address.as_str().unwrap(),
         path.as_str().unwrap()
     );
-    let load = format!("{connect} --users 2 --duration 3s --ramp 500ms");
+    let load = format!("{connect} --workers 2 --case-time 3s --ramp 500ms");
     let (first, of_first) = told(&place, "one", &load);
     let (second, of_second) = told(&place, "other", &load);
     assert!(place.stdout("runs").is_empty(), "telling saves nothing");
     let file = place.path("told.jsonl");
     let lost = r#"{"client":"third","at_ns":1,"told":{"lost":"its worker was lost"}}"#;
     fs::write(&file, format!("{first}{second}{lost}\n")).unwrap();
-    let joined = format!("{connect} --users 4 --told {}", file.display());
+    let joined = format!("{connect} --workers 4 --told {}", file.display());
     let shown = said(&place.output(&format!("{joined} --long")));
     assert_says(
         &shown,
@@ -173,7 +173,7 @@ fn what_several_clients_tell_is_one_run() {
         &said(&output),
         ["line 1 of the clients' reports cannot be read"],
     );
-    ended(place.output(&format!("{connect} --users 1,2 --tell")), 2);
+    ended(place.output(&format!("{connect} --workers 1,2 --tell")), 2);
 }
 
 /// A server by `openssl s_server` whose answer has no end.
@@ -314,7 +314,7 @@ fn a_server_that_would_resume_makes_full_handshakes() {
     let (nginx, port) = nginx_with_tickets(&place);
     let address = format!("127.0.0.1:{port}");
     let rows = place.rows(&format!(
-        "tls bench --connect {address} --kex x25519,rsa --users 2 --duration 2s --json --no-save"
+        "tls bench --connect {address} --kex x25519,rsa --workers 2 --case-time 2s --format json --no-save"
     ));
     drop(nginx);
     let done: u64 = rows

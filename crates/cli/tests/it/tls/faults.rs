@@ -23,7 +23,7 @@ const STEP: Duration = Duration::from_millis(10);
 fn in_the_second(place: &Place) -> (Child, BufReader<std::process::ChildStdout>, Value, Pid) {
     // With that seed the first case, which the second is compared with, has its turn first.
     let mut bench = place.keymark(
-        "tls bench --server nginx --algorithm nistp256 --users 1,2 --duration 4s --seed 3 --json",
+        "tls bench --server nginx --algorithm nistp256 --workers 1,2 --case-time 4s --seed 3 --format json",
     );
     let mut bench = bench
         .stdout(Stdio::piped())
@@ -104,7 +104,7 @@ fn a_run_that_is_ended_keeps_what_is_finished() {
             assert_eq!(status.code(), Some(130));
             place.assert_gone();
         }
-        let kept = place.rows("show last --json");
+        let kept = place.rows("show last --format json");
         assert_eq!(kept[0]["transactions"], first["transactions"], "{signal}");
     }
     // The next start ends what the one that was killed has left.
@@ -156,8 +156,8 @@ fn a_kill_leaves_neither_servers_nor_a_pin() {
     ] {
         let mut bench = place.keymark(
             &format!(
-                "tls bench --server {server} --device {key} --openssl {way} --algorithm rsa2048 --users 1 \
-                 --duration 60s --pin-env TOKEN_PIN"
+                "tls bench --server {server} --device {key} --openssl {way} --algorithm rsa2048 --workers 1 \
+                 --case-time 60s --pin-env TOKEN_PIN"
             ),
         );
         let mut bench = bench
@@ -192,7 +192,7 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
     let place = Place::new(KEYMARK);
     let limited = |limit: &str| {
         let keymark = place.keymark(
-            "tls bench --server nginx --algorithm nistp256 --users 100 --duration 2s --json --no-save",
+            "tls bench --server nginx --algorithm nistp256 --workers 100 --case-time 2s --format json --no-save",
         );
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("{limit}; exec \"$0\" \"$@\""));

@@ -8,7 +8,7 @@ use crate::KEYMARK;
 
 /// The cases of a run, as they are exchanged.
 fn cases(place: &Place, arguments: &str) -> Vec<Value> {
-    place.stdout(&format!("tls bench --users 3 --duration 2s {arguments}"));
+    place.stdout(&format!("tls bench --workers 3 --case-time 2s {arguments}"));
     let record = place.record();
     record["cases"].as_array().unwrap().clone()
 }
@@ -85,7 +85,7 @@ fn who_waits_in_a_twin_s_queue_is_seen() {
 #[test]
 fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     let place = Place::new(KEYMARK);
-    let refused = ended(place.output("tls bench --trace --duration 2s"), 2);
+    let refused = ended(place.output("tls bench --trace --case-time 2s"), 2);
     let words = "the key of 'software' is not on one";
     assert_says(&said(&refused), [words]);
     let cases = cases(&place, "--server nginx --algorithm rsa2048");

@@ -23,8 +23,8 @@ use crate::{KEYMARK, tell};
 fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
     let place = Place::new(KEYMARK);
     let rows = place.rows(
-        "tls bench --server nginx,apache --algorithm rsa2048,nistp256 --kex ecdhe-p256 --users 1,4 --duration \
-         2s --json",
+        "tls bench --server nginx,apache --algorithm rsa2048,nistp256 --kex ecdhe-p256 --workers 1,4 --case-time \
+         2s --format json",
     );
     assert_eq!(rows.len(), 8, "{rows:?}");
     for row in &rows {
@@ -64,7 +64,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
         );
     }
     // The archive has it all again, and so has the file that is exchanged.
-    let shown = place.rows("show last --json");
+    let shown = place.rows("show last --format json");
     assert_eq!(shown, rows);
     let record = place.record();
     let load = &record["cases"][0]["server_load"];
@@ -86,7 +86,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
 fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
     let place = Place::new(KEYMARK);
     let rows = place.rows(
-        "tls bench --server caddy --algorithm rsa2048,nistp256 --kex x25519mlkem768 --users 2 --duration 3s --json \
+        "tls bench --server caddy --algorithm rsa2048,nistp256 --kex x25519mlkem768 --workers 2 --case-time 3s --format json \
          --no-save",
     );
     assert_eq!(rows.len(), 2, "{rows:?}");
@@ -99,7 +99,7 @@ fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
         assert!(row["transactions"].as_f64().unwrap() >= 10.0, "{row}");
     }
     let on_token = place.output(
-        "tls bench --server caddy --device softhsm --algorithm nistp256 --duration 3s --no-save",
+        "tls bench --server caddy --device softhsm --algorithm nistp256 --case-time 3s --no-save",
     );
     let said = said(&on_token);
     assert_says(&said, ["Caddy reads private keys from files only"]);
@@ -109,7 +109,7 @@ fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
 fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let place = Place::new(KEYMARK);
     let output = ended(place.output(
-        "tls bench --server nginx --algorithm rsa1024,nistp256 --kex rsa,x25519 --users 2 --duration 2s --json \
+        "tls bench --server nginx --algorithm rsa1024,nistp256 --kex rsa,x25519 --workers 2 --case-time 2s --format json \
          --no-save",
     ), 1);
     let rows = objects(&text(&output.stdout));
@@ -140,7 +140,7 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
     );
     assert_eq!(reason("nistp256", "x25519").as_deref(), Some(""));
     let weak = place.stdout(
-        "tls bench --server apache --algorithm rsa1024 --kex dhe-1024 --users 2 --duration 2s --allow-weak \
+        "tls bench --server apache --algorithm rsa1024 --kex dhe-1024 --workers 2 --case-time 2s --allow-weak \
          --no-save",
     );
     assert_says(&weak, ["apache, tls1.2, dhe-1024", " weak"]);
@@ -148,7 +148,7 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
         ("--server lighttpd", "choose from apache, apache-prefork"),
         ("--kex ecdhe", "ecdhe-p256"),
         ("--device nowhere", "nowhere"),
-        ("--rate 5 --delay 5s", "cannot be used with"),
+        ("--rate 5 --think 5s", "cannot be used with"),
     ] {
         let output = ended(place.output(&format!("tls bench {arguments}")), 2);
         assert!(said(&output).contains(words), "{words}: {}", said(&output));
@@ -161,7 +161,7 @@ fn a_tpm_is_refused_with_the_reason() {
     let place = Place::new(KEYMARK);
     let output = ended(
         place.output(
-            "tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save",
+            "tls bench --device swtpm --algorithm rsa2048 --workers 2 --case-time 2s --no-save",
         ),
         1,
     );
@@ -176,7 +176,7 @@ fn an_open_loop_and_users_who_think_are_loads_too() {
     // A shared machine may stand still for seconds: then once more.
     let forty_a_second = |more: &str| {
         let command = format!(
-            "tls bench --server nginx --algorithm nistp256 --duration 4s --json --no-save {more}"
+            "tls bench --server nginx --algorithm nistp256 --case-time 4s --format json --no-save {more}"
         );
         let mut rows = std::iter::repeat_with(|| place.rows(&command).remove(0)).take(3);
         let near = |row: &Value| {
@@ -189,7 +189,7 @@ fn an_open_loop_and_users_who_think_are_loads_too() {
     let open = forty_a_second("--rate 40");
     assert_eq!(open["rate"], 40.0, "{open}");
     // Twenty users who pause half a second on average.
-    let thinking = forty_a_second("--users 20 --delay 1s");
+    let thinking = forty_a_second("--users 20 --think 1s");
     assert_eq!(thinking["delay_s"], 1.0, "{thinking}");
     place.assert_gone();
 }
@@ -197,7 +197,7 @@ fn an_open_loop_and_users_who_think_are_loads_too() {
 #[test]
 fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
     let place = Place::new(KEYMARK);
-    let mut serve = place.keymark("tls serve --server apache --algorithm nistp256 --json");
+    let mut serve = place.keymark("tls serve --server apache --algorithm nistp256 --format json");
     let mut serve = serve.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let mut told = BufReader::new(serve.stdout.as_mut().unwrap());
@@ -223,7 +223,7 @@ fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
 fn an_interrupted_search_for_users_is_told_from_a_failure() {
     let place = Place::new(KEYMARK);
     let mut bench =
-        place.keymark("tls bench --server nginx --algorithm nistp256 --saturate --duration 8s");
+        place.keymark("tls bench --server nginx --algorithm nistp256 --saturate --case-time 8s");
     let mut bench = bench
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -15,7 +15,7 @@ fn number(row: &Value, name: &str) -> f64 {
 fn the_best_rate_is_looked_for_and_then_measured() {
     let place = Place::new(KEYMARK);
     let rows = place.rows(
-        "tls bench --server nginx --algorithm nistp256 --saturate --most-users 4 --duration 4s --json",
+        "tls bench --server nginx --algorithm nistp256 --saturate --most-workers 4 --case-time 4s --format json",
     );
     let [row] = rows.as_slice() else {
         panic!("{rows:?}")
@@ -41,7 +41,7 @@ fn the_best_rate_is_looked_for_and_then_measured() {
 #[test]
 fn each_client_gets_its_certificate_of_two() {
     let place = Place::new(KEYMARK);
-    let rows = place.rows("tls suite dual --server nginx --duration 2s --json");
+    let rows = place.rows("tls suite dual --server nginx --case-time 2s --format json");
     let told: Vec<(&str, &str, &str)> = rows
         .iter()
         .map(|row| {
@@ -78,8 +78,8 @@ fn each_client_gets_its_certificate_of_two() {
 #[test]
 fn a_cluster_loses_a_server_and_goes_on() {
     let place = Place::new(KEYMARK);
-    let rows =
-        place.rows("tls suite cluster --server nginx --device software --duration 4s --json");
+    let rows = place
+        .rows("tls suite cluster --server nginx --device software --case-time 4s --format json");
     assert_eq!(rows.len(), 8, "{rows:?}");
     let mut killed = 0;
     for row in &rows {

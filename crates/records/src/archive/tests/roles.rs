@@ -252,12 +252,8 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
 #[test]
 fn an_archive_that_another_role_made_is_refused() {
     let server = Server::start();
-    server
-        .psql(
-            "keymark",
-            "CREATE ROLE mallory LOGIN; CREATE ROLE jane LOGIN; GRANT CREATE ON DATABASE keymark TO mallory",
-        )
-        .unwrap();
+    let roles = "CREATE ROLE mallory LOGIN; CREATE ROLE jane LOGIN; GRANT CREATE ON DATABASE keymark TO mallory";
+    server.psql("keymark", roles).unwrap();
     let open = |role: &str| Archive::open(&server.address(role, "keymark"));
     drop(open("mallory").unwrap());
     let offered = "GRANT USAGE ON SCHEMA keymark TO PUBLIC; GRANT ALL ON ALL TABLES IN SCHEMA keymark TO PUBLIC";

@@ -94,7 +94,7 @@ fn under_way<'a>(unsent: &'a mut Unsent, archive: &'a mut Archive) -> UnderWay<'
     }
 }
 
-/// Sends all unsent runs like `keymark archive push`.
+/// Sends all unsent runs like `keymark push`.
 fn push(place: &Path) -> usize {
     let mut sent = 0;
     for unsent in Unsent::all(place).unwrap() {

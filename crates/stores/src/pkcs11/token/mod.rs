@@ -171,7 +171,7 @@ impl OpenToken {
             self.id.serial()
         );
         let advice = format!(
-            "keymark keeps one for itself: --concurrency {} at most, fewer if other programs use it",
+            "keymark keeps one for itself: --workers {} at most, fewer if other programs use it",
             most.saturating_sub(1).max(1)
         );
         Error::refused(call.clone(), code.clone(), reason, advice)
@@ -302,7 +302,7 @@ pub(crate) fn one_keypad(token: &TokenId) -> Error {
     Error::call(
         format!("opening token {} in another process", token.serial()),
         "each process would ask for the PIN on the token's keypad",
-        "measure threads: --concurrency",
+        "measure threads: --workers",
     )
 }
 

@@ -191,7 +191,7 @@ fn restoring_goes_on_after_a_slot_that_refuses() {
     theatre.stage.arm(Fault::Lost, 0);
     let kept = device.restore().unwrap_err().to_string();
     assert!(
-        kept.contains("slot DEC") && !kept.contains("slot AUT") && kept.contains("token restore"),
+        kept.contains("slot DEC") && !kept.contains("slot AUT") && kept.contains("devices restore"),
         "{kept}"
     );
     theatre.stage.disarm();

@@ -10,13 +10,13 @@ use serde::Serialize;
 use super::finish;
 use super::kept::keep;
 use super::simulate::{Echo, FirmwareRun};
-use crate::args::FirmwareComparison;
+use crate::args::{FirmwareComparison, FirmwareFormat};
 use crate::commands::Outcome;
 use crate::exit::Exit;
 use crate::observers::print_json;
 use crate::output;
 
-/// Functions in the table of one part; --json has all.
+/// Functions in the table of one part; --format json has all.
 const MOST_FUNCTIONS: usize = 20;
 
 /// Row of the whole program.
@@ -112,13 +112,13 @@ pub(in crate::commands::mcu) fn run(
             tests.push(test(mcu, name, failure));
         }
     }
-    if arguments.json {
-        rows.iter().for_each(print_json);
-    } else if !arguments.junit {
-        print(&rows);
+    match arguments.format {
+        FirmwareFormat::Text => print(&rows),
+        FirmwareFormat::Json => rows.iter().for_each(print_json),
+        FirmwareFormat::Junit => {}
     }
     let otherwise = kept.into_iter().find(|kept| *kept != Exit::Fine);
-    finish(&tests, arguments.junit, otherwise.unwrap_or(Exit::Fine))
+    finish(&tests, arguments.format, otherwise.unwrap_or(Exit::Fine))
 }
 
 /// The whole, phases, and functions, those that changed most first.

@@ -19,7 +19,7 @@ use keymark_report::units;
 use serde_json::{Value, json};
 
 use super::count;
-use crate::args::FirmwareArguments;
+use crate::args::{FirmwareArguments, FirmwareFormat};
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::file;
@@ -30,20 +30,20 @@ use simulate::{Echo, FirmwareRun};
 
 pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> Outcome {
     let (path, phases) = (&arguments.elf, &arguments.phase);
-    let echo = match arguments.json || arguments.junit {
-        true => Echo::Keep,
-        false => Echo::Print,
+    let echo = match arguments.format {
+        FirmwareFormat::Text => Echo::Print,
+        FirmwareFormat::Json | FirmwareFormat::Junit => Echo::Keep,
     };
     let run = FirmwareRun::new(path, &arguments.mcu, arguments.limit, phases, echo)?;
     let mut judged = budget::judge(&run, &arguments.budget, arguments.fail_above)?;
     let annotated = arguments.annotate.as_deref();
     let annotated = annotated.map(|wanted| listing::annotate(path, &run, wanted));
     let annotated = annotated.transpose()?;
-    if arguments.json {
+    if arguments.format == FirmwareFormat::Json {
         let mut report = report(&run, &judged);
         report["annotated"] = json!(annotated);
         print_json(&report);
-    } else if !arguments.junit {
+    } else if arguments.format == FirmwareFormat::Text {
         output::heading(&format!(
             "{} on {} at {} (predicted)",
             path.display(),
@@ -67,12 +67,12 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
         },
     );
     let kept = kept::keep(&[&run], archive);
-    finish(&judged, arguments.junit, kept)
+    finish(&judged, arguments.format, kept)
 }
 
 /// Prints the tests where that is asked for, and fails by them.
-fn finish(tests: &[Test], junit: bool, otherwise: Exit) -> Outcome {
-    if junit {
+fn finish(tests: &[Test], format: FirmwareFormat, otherwise: Exit) -> Outcome {
+    if format == FirmwareFormat::Junit {
         output::print(&suite("mcu", tests).map_err(Failure::failed)?);
     }
     let failures = tests.iter().filter_map(|test| test.failure.clone());

@@ -186,7 +186,7 @@ impl FirmwareRun {
             )),
             ProgramEnding::Limit { place, .. } => Some(format!(
                 "no end after {executed} instructions, now at {place}: the program may be in an endless loop; otherwise \
-                 raise --limit"
+                 raise --time"
             )),
             ProgramEnding::Fault {
                 address,

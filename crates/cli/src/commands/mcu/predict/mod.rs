@@ -26,7 +26,7 @@ use crate::{frame, output, parts};
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
-    let kernels: Vec<Kernel> = arguments.kernel.iter().copied().unique().collect();
+    let kernels: Vec<Kernel> = arguments.algorithm.iter().copied().unique().collect();
     let wanted: Vec<(&Target, Kernel)> = kernels
         .iter()
         .flat_map(|&kernel| {
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
         return Ok(Exit::Failed);
     }
     let mut record = record::of(&predictions, arguments.tolerance)?;
-    if arguments.json {
+    if arguments.form.is_json() {
         for prediction in &predictions {
             print_json(&json::row(prediction));
         }
@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
             table::print(&of_kernel, arguments);
         }
     }
-    if let Some(file) = &arguments.plot {
+    if let Some(file) = &arguments.output {
         let charts = pictures::charts(std::slice::from_mut(&mut record), Some(PictureKind::Means))?;
         pictures::write(&charts, file, Theme::Light)?;
     }
@@ -138,7 +138,7 @@ fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
 }
 
 /// Predicts on all processors; the results have the order of the questions.
-pub(super) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
+pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
     let bar = ProgressBar::new(wanted.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} predictions {elapsed}") {
         bar.set_style(style);

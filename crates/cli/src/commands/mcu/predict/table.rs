@@ -45,7 +45,7 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         }
         output::table(table);
         output::line(&format!(
-            "for up to {MOST_COLUMNS} predictions the table shows where their cycles go; --json always does"
+            "for up to {MOST_COLUMNS} predictions the table shows where their cycles go; --format json always does"
         ));
     } else {
         lines.extend(phases(first));

@@ -1,4 +1,4 @@
-//! `keymark token serve --pkcs11`: a token of keymark's own for programs that load a PKCS#11 module.
+//! `keymark twin serve --pkcs11`: a token of keymark's own for programs that load a PKCS#11 module.
 
 use std::path::Path;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     if let Some(watch) = token.watch.take() {
         std::thread::spawn(move || tell_of_stuck(&watch));
     }
-    if arguments.json {
+    if arguments.form.is_json() {
         print_json(&announced(&token));
     } else {
         show(&token);

@@ -1,14 +1,13 @@
-//! `keymark profile`
+//! Profiles of measured runs.
 
 use keymark_bench::Profile;
 use keymark_records::archive::Archive;
 
-use super::Outcome;
-use crate::args::ProfileArguments;
-use crate::exit::{Exit, Failure};
-use crate::{file, output};
+use crate::args::MakeArguments;
+use crate::exit::Failure;
+use crate::output;
 
-pub(super) fn run(arguments: &ProfileArguments, archive: &Archive) -> Outcome {
+pub(super) fn profile(arguments: &MakeArguments, archive: &Archive) -> Result<String, Failure> {
     let record = archive.load(&arguments.run)?;
     let (device, name) = (arguments.device.as_deref(), arguments.name.as_deref());
     let measured = Profile::measured(&record, device, name).map_err(|error| {
@@ -23,7 +22,5 @@ pub(super) fn run(arguments: &ProfileArguments, archive: &Archive) -> Outcome {
             "skipping {case}: {operations} operations are too few"
         ));
     }
-    let profile = measured.profile.to_toml()?;
-    file::put(arguments.output.as_deref(), &profile)?;
-    Ok(Exit::Fine)
+    Ok(measured.profile.to_toml()?)
 }

@@ -1,24 +1,22 @@
-//! `keymark mcu profile`
+//! Profiles of predicted firmware.
 
 use std::collections::BTreeMap;
 
 use keymark_bench::{Profile, ProfileStore, Service, ServiceTime, slug};
+use keymark_mcu::target::Target;
 use keymark_report::units;
 
-use super::predict::predict_all;
-use super::record;
-use crate::args::McuProfileArguments;
-use crate::commands::Outcome;
+use super::super::mcu::predict::predict_all;
+use super::super::mcu::record;
+use crate::args::MakeArguments;
+use crate::exit::Failure;
 
-use crate::exit::{Exit, Failure};
-use crate::file;
-
-pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
+pub(super) fn profile(target: &Target, arguments: &MakeArguments) -> Result<String, Failure> {
     let (mut services, mut notes) = (BTreeMap::new(), Vec::new());
     let wanted: Vec<_> = arguments
-        .kernel
+        .algorithm
         .iter()
-        .map(|&kernel| (&arguments.target, kernel))
+        .map(|&kernel| (target, kernel))
         .collect();
     for prediction in predict_all(&wanted) {
         let prediction = prediction.map_err(Failure::failed)?;
@@ -30,7 +28,6 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         }
         notes.push(format!("{kernel}: {}", record::note(&prediction)));
     }
-    let target = &arguments.target;
     let profile = Profile {
         store: ProfileStore::OpenpgpCard,
         name: arguments
@@ -51,7 +48,5 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         verify: None,
         yubikey_version: None,
     };
-    let profile = profile.to_toml().map_err(Failure::usage)?;
-    file::put(arguments.output.as_deref(), &profile)?;
-    Ok(Exit::Fine)
+    profile.to_toml().map_err(Failure::usage)
 }
