@@ -224,7 +224,7 @@ pub struct LoadArguments {
     pub think: Option<Duration>,
 
     /// Open loop: operations arrive at random at this rate, such as 50/s, and queue if necessary
-    #[arg(long, value_name = "RATE", conflicts_with = "users")]
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "think"])]
     pub rate: Option<Rate>,
 }
 

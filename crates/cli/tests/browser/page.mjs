@@ -44,7 +44,7 @@ export class Place {
   measured() {
     this.keymark("bench", "--algorithm", "ed25519,rsa2048,nistp256", "--operation", "sign", "--stack", "raw",
       "--device", "software", "--samples", "60", "--seed", "1", "--time", "20s");
-    return JSON.parse(this.keymark("export", "last", "--format", "json"));
+    return JSON.parse(this.keymark("export", "last", "--format", "record"));
   }
 
   async page(options = {}) {

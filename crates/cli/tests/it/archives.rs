@@ -73,7 +73,11 @@ fn an_unsent_run_that_is_damaged_keeps_no_other_back() {
     let to = place.path("team.sqlite3");
     for name in ["a", "b", "c"] {
         let file = place.path(name);
-        fs::write(&file, place.stdout(&format!("export {name} --format record"))).unwrap();
+        fs::write(
+            &file,
+            place.stdout(&format!("export {name} --format record")),
+        )
+        .unwrap();
         let record = exchange::import(&file).unwrap();
         let mut kept = Unsent::new(&unsent, &record.id, &to).unwrap();
         kept.archive.insert(&record).unwrap();

@@ -42,7 +42,7 @@ fn a_measured_token_is_its_histogram_and_a_picture_is_drawn() {
     let place = Place::new(KEYMARK);
     place.stdout("bench --algorithm rsa2048 --operation sign --stack raw --samples 60");
     let picture = place.path("rates.svg");
-    let asked = "capacity --device software --algorithm rsa2048 --rate 20/s..100/s --plot";
+    let asked = "capacity --device software --algorithm rsa2048 --rate 20/s..100/s -o";
     let answer = place.stdout(&format!("{asked} {}", picture.display()));
     assert_says(
         &answer.split_whitespace().collect::<Vec<_>>().join(" "),

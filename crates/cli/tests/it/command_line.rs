@@ -68,7 +68,10 @@ fn commands_in_messages_have_their_options() {
                 words.next();
             }
             if command.get_name() == all.get_name() {
-                if let Some(unknown) = words.peek().filter(|word| is_command && !word.contains('{')) {
+                if let Some(unknown) = words
+                    .peek()
+                    .filter(|word| is_command && !word.contains('{'))
+                {
                     faults.push(format!("{path}: '{quoted}': there is no command {unknown}"));
                 }
                 continue;

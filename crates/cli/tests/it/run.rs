@@ -91,8 +91,8 @@ fn a_time_that_is_given_is_kept_whatever_arrives_or_thinks() {
     for load in [
         "--rate 1000000000/s",
         "--rate 500000000/s --workers 2",
-        "--think 1000s",
-        "--think 1000s --workers 4",
+        "--users 1 --think 1000s",
+        "--users 4 --think 1000s",
     ] {
         let begun = clock.now();
         let common = "--algorithm ed25519 --operation sign --stack raw --case-time 1s --no-save";

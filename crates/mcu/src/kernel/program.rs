@@ -45,12 +45,19 @@ pub enum KernelError {
 }
 
 impl Kernel {
+    /// Name of its files.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::X25519 => "x25519",
+            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 | Self::Ed25519 => self.name(),
+        }
+    }
+
     /// The program of that variant, as compiled.
     fn elf(self, options: &Options) -> Result<&'static [u8], ImageError> {
         let program = match self {
             Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => "rsa",
-            Self::X25519 => "x25519",
-            Self::Ed25519 => "ed25519",
+            Self::X25519 | Self::Ed25519 => self.file(),
         };
         let step = match options.umaal {
             Umaal::Off => "umull",
@@ -103,7 +110,7 @@ impl Kernel {
             });
         }
         let result = String::from_utf8_lossy(machine.output());
-        let expected = EXPECTED.get_file(self.name());
+        let expected = EXPECTED.get_file(self.file());
         let expected = expected.and_then(File::contents_utf8).map(str::trim);
         if !expected.is_some_and(|expected| result.starts_with(expected)) {
             return Err(KernelError::WrongResult {

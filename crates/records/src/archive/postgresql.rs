@@ -81,11 +81,6 @@ impl Postgres {
             let tables = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'keymark' AND tablename = 'archive'";
             Ok(database.value::<i64>(tables, &[])? > 0)
         };
-        let owner: String = database.value(FOREIGN_OWNER, &[])?;
-        if !owner.is_empty() {
-            let path = path.into();
-            return Err(ArchiveError::ForeignOwner { path, owner }.into());
-        }
         if !is_archive()? {
             let others = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
             if database.value::<i64>(others, &[])? > 0 {
@@ -99,6 +94,11 @@ impl Postgres {
                 new.batch(TABLES)?;
             }
             writing.commit()?;
+        }
+        let owner: String = database.value(FOREIGN_OWNER, &[])?;
+        if !owner.is_empty() {
+            let path = path.into();
+            return Err(ArchiveError::ForeignOwner { path, owner }.into());
         }
         match database.value("SELECT version FROM keymark.archive", &[])? {
             VERSION => Ok(new),

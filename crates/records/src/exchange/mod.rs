@@ -103,7 +103,7 @@ pub enum ImportFault {
     #[error(" follows schema {0}, but this keymark reads up to {SCHEMA}; update keymark")]
     Newer(u64),
     /// Contradiction in a record.
-    #[error(" contradicts itself: {0}; export the run again and do not edit the file")]
+    #[error(" contradicts itself: {0}; 'keymark export RUN --format record' writes records")]
     Inconsistent(String),
     /// Larger than any run.
     #[error(" is too large to import: {0}; export the run again and do not edit the file")]

@@ -13,12 +13,14 @@ use crate::analysis::Row;
 use crate::render::{self, Exported, Format, FormatError, html, markdown};
 use crate::report::{SeriesRow, series_rows};
 use crate::table;
+use crate::visible::visible;
 use keymark_records::exchange::json;
 
 /// All formats.
 pub static FORMATS: &[&Format] = &[
     &RECORD,
     &CSV,
+    &SAMPLES,
     &markdown::FORMAT,
     &render::DOCUMENT,
     &openmetrics::FORMAT,
@@ -106,6 +108,49 @@ static RECORD: Format = Format {
     write: |exported, out| {
         let mut records = exported.records().iter();
         Ok(records.try_for_each(|record| json::write(record, &mut *out))?)
+    },
+};
+
+/// A line per operation, as in the view `latency` of an archive.
+static SAMPLES: Format = Format {
+    word: "samples",
+    about: "CSV with one line for each operation",
+    endings: &[],
+    write: |exported, out| {
+        let mut table = csv::Writer::from_writer(out);
+        table.write_record([
+            "run",
+            "case",
+            "round",
+            "worker",
+            "scheduled_ns",
+            "start_ns",
+            "end_ns",
+            "latency_s",
+            "outcome",
+        ])?;
+        for run in exported.records() {
+            for case in &run.cases {
+                for block in &case.blocks {
+                    for sample in &block.samples {
+                        let id = visible(&run.id.0);
+                        let name = case.case.to_string();
+                        table.serialize((
+                            id,
+                            visible(&name),
+                            block.round,
+                            sample.worker,
+                            sample.scheduled.0,
+                            sample.start.0,
+                            sample.end.0,
+                            sample.latency().as_secs_f64(),
+                            sample.outcome,
+                        ))?;
+                    }
+                }
+            }
+        }
+        Ok(table.flush()?)
     },
 };
 

@@ -105,3 +105,27 @@ fn csv_of_a_series_has_no_formulas() {
         "{text}"
     );
 }
+
+#[test]
+fn samples_have_a_line_for_each_operation() {
+    let run = record("20261121-045027-c309");
+    let exported = Exported::Runs {
+        runs: std::slice::from_ref(&run),
+        families: &[],
+        document: &|| unreachable!("samples are no report"),
+    };
+    let mut text = Vec::new();
+    (SAMPLES.write)(&exported, &mut text).unwrap();
+    let mut table = csv::Reader::from_reader(&*text);
+    let written: f64 = table
+        .deserialize::<(String, String, u32, u32, u64, u64, u64, f64, String)>()
+        .map(|row| row.unwrap().7)
+        .sum();
+    let samples = run
+        .cases
+        .iter()
+        .flat_map(|case| &case.blocks)
+        .flat_map(|block| &block.samples);
+    let measured: f64 = samples.map(|sample| sample.latency().as_secs_f64()).sum();
+    assert!(measured > 0.0 && (written - measured).abs() < 1e-9);
+}

@@ -123,7 +123,7 @@ impl Program {
     /// The only run of the archive, if there is one.
     fn record(&self, archive: &Path, place: &Path) -> Result<Option<Record>, Failure> {
         let mut export = Command::new(&self.path);
-        export.args(["export", "last", "--format", "json", "--archive"]);
+        export.args(["export", "last", "--format", "record", "--archive"]);
         let step = program::ProgramRun::start();
         let output = step.and_then(|step| step.run(export.arg(archive), program::WORK, RECORD));
         let output = output.map_err(|error| format!("{}: {error}", self.path.display()))?;

@@ -1,11 +1,11 @@
 //! Summary of what can be measured, on one screen: a line for each device, and missing software last.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family, Provenance};
 use keymark_report::grouped;
 use keymark_stacks::inventory::{Found, Inventory};
 
-use super::{Server, is_twin};
+use super::Server;
 use crate::output;
 
 /// Room for names.
@@ -14,8 +14,10 @@ const NAME: usize = 16;
 const NAMED: usize = 3;
 
 pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
-    let (twins, mut others): (Vec<&Found>, Vec<&Found>) =
-        inventory.devices.iter().partition(|found| is_twin(found));
+    let (twins, mut others): (Vec<&Found>, Vec<&Found>) = inventory
+        .devices
+        .iter()
+        .partition(|found| found.identity.provenance == Provenance::Twin);
     // What is plugged in stands first: only a token that is there has a serial number.
     others.sort_by_key(|found| found.identity.serial.is_none());
     for found in &others {

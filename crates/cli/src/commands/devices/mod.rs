@@ -7,7 +7,7 @@ mod restore;
 use std::collections::BTreeMap;
 
 use keymark_bench::store::Capability;
-use keymark_bench::{Error, Operation, Provenance, StackName, StoreKind};
+use keymark_bench::{Error, Operation, StackName, StoreKind};
 use keymark_report::units;
 use keymark_stacks::card_holder::OccupiedReader;
 use keymark_stacks::inventory::{Found, Inventory};
@@ -21,7 +21,6 @@ use super::Outcome;
 use crate::args::DevicesArguments;
 #[cfg(feature = "tokens")]
 use crate::args::DevicesCommand;
-use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{leftovers, output, user};
@@ -62,13 +61,11 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Prints devices: plugged-in ones first, twins last.
+/// Prints devices, plugged-in ones first.
 fn all_as_text(devices: &[Found]) {
-    let (twins, others): (Vec<&Found>, Vec<&Found>) =
-        devices.iter().partition(|found| is_twin(found));
     // Only a token that is there has a serial number.
-    let (plugged, built_in): (Vec<&Found>, Vec<&Found>) = others
-        .into_iter()
+    let (plugged, built_in): (Vec<&Found>, Vec<&Found>) = devices
+        .iter()
         .partition(|found| found.identity.serial.is_some());
     for (number, device) in plugged.into_iter().chain(built_in).enumerate() {
         if number > 0 {
@@ -76,24 +73,6 @@ fn all_as_text(devices: &[Found]) {
         }
         as_text(device);
     }
-    if !twins.is_empty() {
-        output::line("");
-        output::heading("twins (the virtual card or SoftHSM2 with a device's times)");
-    }
-    for twin in twins {
-        let does = abilities::of_twin(&twin.identity, twin.device.capabilities());
-        let product = &twin.identity.product;
-        let product = product.strip_prefix("twin of a ").unwrap_or(product);
-        let name = twin.identity.device.as_str();
-        output::entry(2, name, TWIN, product);
-        for (operation, what) in does {
-            output::entry(2, "", TWIN, &format!("{operation:<FACT$} {what}"));
-        }
-    }
-}
-
-fn is_twin(found: &Found) -> bool {
-    found.identity.provenance == Provenance::Twin
 }
 
 fn as_text(found: &Found) {

@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
             })
         };
         print_json(&json!({
-            "kernel": kernel.name(),
+            "algorithm": kernel.name(),
             "provenance": "predicted",
             "first": side(&first),
             "second": side(&second),

@@ -17,7 +17,7 @@ fn predictions_are_shown_streamed_and_saved() {
     for row in &rows {
         for key in [
             "mcu",
-            "kernel",
+            "algorithm",
             "options",
             "provenance",
             "classes",
@@ -38,8 +38,8 @@ fn predictions_are_shown_streamed_and_saved() {
     }
     let cycles = |mcu: &str, umaal: &str| {
         let row = rows.iter().find(|row| {
-            (&row["mcu"], &row["kernel"], &row["options"]["umaal"])
-                == (&mcu.into(), &"x25519".into(), &umaal.into())
+            (&row["mcu"], &row["algorithm"], &row["options"]["umaal"])
+                == (&mcu.into(), &"cv25519".into(), &umaal.into())
         });
         row.unwrap()["cycles"].as_u64().unwrap()
     };
@@ -73,7 +73,7 @@ fn a_prediction_that_fails_does_not_cost_the_others() {
     assert_says(&said, ["rsa4096 on small"]);
     let rows = objects(std::str::from_utf8(&output.stdout).unwrap());
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0]["kernel"], "x25519");
+    assert_eq!(rows[0]["algorithm"], "cv25519");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(super) fn row(prediction: &Prediction) -> Value {
         .map(|(assumption, cycles)| (assumption.name(), *cycles));
     json!({
         "mcu": prediction.target.mcu.name,
-        "kernel": kernel.name(),
+        "algorithm": kernel.name(),
         "options": options(prediction),
         "provenance": "predicted",
         "cycles": prediction.cycles(),
