@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 /// A key of OpenSSH, the one that a line is about.
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILb6pQfmCPkhSPRFEsRIN3N4CZLaUfzDBhHyDVW+rZOx";
 
-/// The end of options as sshd finds it: the first space outside of quotes.
+/// The end of options as sshd finds it: the first space outside of quotes. An octet beyond ASCII in the beginning is a packet's.
 fn is_one_option(text: &[u8]) -> bool {
     let (mut is_quoted, mut before) = (false, b' ');
     for octet in text {
@@ -19,7 +19,7 @@ fn is_one_option(text: &[u8]) -> bool {
             return false;
         }
     }
-    !is_quoted && !text.is_empty() && !text.starts_with(b"#") && !text.starts_with(b"----")
+    !is_quoted && text.first().is_some_and(u8::is_ascii_graphic) && !text.starts_with(b"#") && !text.starts_with(b"----")
 }
 
 fn base64(octets: &[u8]) -> String {

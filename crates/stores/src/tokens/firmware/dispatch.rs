@@ -1,10 +1,17 @@
 //! The backends of trussed for the application's requests, as in the Nitrokey 3.
 
-use trussed::backend::BackendId;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use trussed::backend::{Backend, BackendId};
+use trussed::platform::Platform;
 use trussed::serde_extensions::ExtensionDispatch;
+use trussed::service::ServiceResources;
+use trussed::types::CoreContext;
 use trussed_auth::AuthExtension;
 use trussed_auth_backend::{AuthBackend, FilesystemLayout};
 use trussed_chunked::ChunkedExtension;
+use trussed_core::Error;
+use trussed_core::api::{Reply, Request};
 use trussed_core::types::Location;
 use trussed_derive::{ExtensionDispatch, ExtensionId};
 use trussed_rsa_alloc::SoftwareRsa;
@@ -38,7 +45,7 @@ pub(super) type Contexts = <Dispatch as ExtensionDispatch>::Context;
 pub(super) struct Dispatch {
     #[extensions("Auth")]
     auth: AuthBackend,
-    rsa: SoftwareRsa,
+    rsa: CheckedRsa,
     #[extensions("Chunked", "WrapKeyToFile")]
     staging: StagingBackend,
 }
@@ -47,9 +54,31 @@ impl Default for Dispatch {
     fn default() -> Self {
         Self {
             auth: AuthBackend::new(Location::Internal, FilesystemLayout::V1),
-            rsa: SoftwareRsa,
+            rsa: CheckedRsa(SoftwareRsa),
             staging: StagingBackend::new(),
         }
+    }
+}
+
+/// RSA whose arithmetic may not end the card: `trussed-rsa-alloc` 0.5 panics at an imported key with a prime of 0.
+#[derive(Debug)]
+pub(super) struct CheckedRsa(SoftwareRsa);
+
+impl Backend for CheckedRsa {
+    type Context = ();
+
+    fn request<P: Platform>(
+        &mut self,
+        core: &mut CoreContext,
+        context: &mut (),
+        request: &Request,
+        resources: &mut ServiceResources<P>,
+    ) -> Result<Reply, Error> {
+        // A refused key is stored nowhere, so that nothing half done is left.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            self.0.request(core, context, request, resources)
+        }));
+        done.unwrap_or(Err(Error::InvalidSerializedKey))
     }
 }
 

@@ -315,6 +315,21 @@ mod tests {
         assert_eq!(ask(&mut card, &[0, 0x20, 0, 0x82]), [0x63, 0xC2]);
     }
 
+    /// An RSA key with a prime of 0: its arithmetic has no answer, and the card stays.
+    #[test]
+    fn an_imported_key_that_cannot_be_one_is_refused() {
+        let mut card = Firmware::new(FirmwareOptions::default()).unwrap();
+        ask(&mut card, SELECT);
+        assert_eq!(ask(&mut card, &verify(0x83, b"12345678")), [0x90, 0]);
+        let template = [
+            0x4D, 0x16, 0xB8, 0, 0x7F, 0x48, 6, 0x91, 3, 0x92, 2, 0x93, 2, 0x5F, 0x48, 7,
+        ];
+        let key = [1, 0xDB, 0xFF, 0, 0, 0x3F, 0xFF, 7];
+        let command = [&[0, 0xDB, 0x3F, 0xFF, 0x18][..], &template, &key].concat();
+        assert_ne!(ask(&mut card, &command), [0x90, 0]);
+        assert_eq!(ask(&mut card, &[0, 0x20, 0, 0x83]), [0x90, 0]);
+    }
+
     #[test]
     fn a_folder_keeps_the_state() {
         let folder = tempfile::tempdir().unwrap();
