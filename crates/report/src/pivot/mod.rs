@@ -7,7 +7,7 @@ mod overview;
 mod tests;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, DeviceName, Provenance};
+use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
 use keymark_bench::record::Record;
 use keymark_stats::Estimate;
 
@@ -17,6 +17,9 @@ use crate::grouped;
 
 pub use axis::Axis;
 pub(crate) use overview::published_keycards;
+
+/// Device of SoftHSM2, and the program's name.
+const SOFTHSM: (&str, &str) = ("softhsm", "SoftHSM2");
 
 /// Figure of a case that a pivot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,6 +271,20 @@ impl<'r> Pivot<'r> {
 
     /// Heading of a case's column, without what is usual.
     fn heading(&self, case: &Case) -> String {
+        let is_token =
+            |case: &Case| case.stack == StackName::RAW && case.store != StoreKind::SOFTWARE;
+        if self.columns == [Axis::Stack] {
+            let mut same = self.entries.iter().map(|entry| &entry.case);
+            // A column of a library and of devices.
+            if same.any(|other| self.name(other) == self.name(case) && is_token(other)) {
+                return axis::DIRECT.to_owned();
+            }
+        }
+        if is_token(case) && self.columns.contains(&Axis::Device) {
+            let others = self.columns.iter().filter(|axis| **axis != Axis::Stack);
+            let name = label(&others.cloned().collect::<Vec<Axis>>(), case);
+            return name.replace(SOFTHSM.0, SOFTHSM.1);
+        }
         match label(&self.columns, case) {
             nothing if nothing.is_empty() && self.columns.is_empty() => "mean".to_owned(),
             nothing if nothing.is_empty() => case.device.to_string(),
@@ -283,7 +300,7 @@ fn cases<'e>(entries: &'e [PivotFigure<'_>]) -> Vec<&'e Case> {
 /// Value of a case on one axis, or its unusual values on several.
 fn label(axes: &[Axis], case: &Case) -> String {
     if let [axis] = axes {
-        let word = axis.of(case);
+        let word = axis.shown(case);
         return match (axis, axis.remarkable(case)) {
             // Alone above a column, `usual` says nothing.
             (Axis::Parameter(name), None) => format!("{word} {name}"),
