@@ -60,6 +60,23 @@ fn is_of_device(row: &Row) -> bool {
         )
 }
 
+/// The operation that the most programs did, in a run of one key on one device.
+pub(super) fn programs(analysis: &Analysis) -> Option<Finding> {
+    let mut rows = analysis.rows.iter();
+    let key = |row: &Row| (row.case.algorithm, row.case.device.clone());
+    if !rows.by_ref().map(key).all_equal() {
+        return None;
+    }
+    let alone = alone(&analysis.rows).filter_map(Evidence::of);
+    let operations = grouped(alone, |of| of.operation).into_iter();
+    let programs = operations.map(|(_, of)| {
+        let of = of.into_iter().sorted_by(Evidence::by_mean);
+        of.unique_by(|of| of.program.clone()).collect::<Vec<_>>()
+    });
+    let programs = programs.rev().max_by_key(Vec::len)?;
+    (programs.len() > 1).then_some(Finding::Programs { programs })
+}
+
 /// The two libraries of one CPU that differ most in the time of one operation, if one is many times slower.
 pub(super) fn libraries(analysis: &Analysis) -> Option<Finding> {
     let raw = alone(&analysis.rows)

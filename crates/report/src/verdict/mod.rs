@@ -70,6 +70,11 @@ pub enum Finding {
         /// Its time.
         evidence: Evidence,
     },
+    /// One key through several programs.
+    Programs {
+        /// The same operation through each, the fastest first.
+        programs: Vec<Evidence>,
+    },
     /// Several operations that no other rule compares.
     Cases {
         /// Number of cases with a figure.
@@ -221,6 +226,7 @@ impl Verdict {
         let finding = findings
             .next()
             .or_else(|| single(analysis))
+            .or_else(|| devices::programs(analysis))
             .or_else(|| cases(analysis))
             .unwrap_or_else(|| nothing(&analysis.rows));
         Self {

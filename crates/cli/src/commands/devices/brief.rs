@@ -2,8 +2,8 @@
 
 use itertools::Itertools;
 use keymark_bench::{Algorithm, Family};
-use keymark_report::grouped;
 use keymark_report::units::counted;
+use keymark_report::{Document, grouped};
 use keymark_stacks::inventory::{Found, Inventory};
 
 use super::{Server, is_twin};
@@ -19,7 +19,10 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
         inventory.devices.iter().partition(|found| is_twin(found));
     // What is plugged in stands first: only a token that is there has a serial number.
     others.sort_by_key(|found| found.identity.serial.is_none());
-    output::heading(&verdict(&others, twins.len()));
+    output::document(&Document {
+        answers: vec![verdict(&others, twins.len())],
+        ..Document::of(Vec::new())
+    });
     for found in &others {
         output::entry(0, found.identity.device.as_str(), NAME, &offered(found));
     }

@@ -312,9 +312,15 @@ fn without_figures_that_is_the_verdict() {
 
 #[test]
 fn operations_that_nothing_compares_have_their_range() {
-    let through = [StackName::of("openssl"), StackName::AGENT];
-    let cases = through.map(|stack| took(here("rsa2048", stack), 700));
-    assert_eq!(kinds(&verdict(cases.into())), ["cases"]);
+    let of = |keys: [&str; 2]| {
+        let through = [(StackName::of("openssl"), 700), (StackName::AGENT, 600)];
+        let cases = keys.into_iter().zip(through);
+        let cases = cases.map(|(key, (stack, time))| took(here(key, stack), time));
+        cases.collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&verdict(of(["rsa2048", "rsa3072"]))), ["cases"]);
+    let programs = finding(of(["rsa2048"; 2]), "programs").unwrap();
+    assert_eq!(programs["programs"][0]["program"], "gpg-agent");
     let keys = ["rsa3072", "rsa4096"].map(|key| took(here(key, StackName::AGENT), 700));
     assert_eq!(kinds(&verdict(keys.into()))[0], "keys");
 }

@@ -22,6 +22,17 @@ pub(super) fn single(evidence: &Evidence) -> String {
     )
 }
 
+/// `Signing with rsa2048: OpenSSL 280 µs, gpg-agent 4.2 ms and gpg 7.5 ms.`
+pub(super) fn programs(programs: &[Evidence]) -> String {
+    let Some(first) = programs.first() else {
+        return String::new();
+    };
+    let all = programs.iter();
+    let all = all.map(|of| format!("{} {}", of.program, figure(&of.mean)));
+    let (doing, key, on) = (doing(first.operation), first.algorithm, on(&first.device));
+    format!("{doing} with {key}{on}: {}.", listed(all))
+}
+
 /// Names the fastest device besides this CPU, and those that do not differ from it.
 pub(super) fn fastest(rankings: &[DeviceRanking]) -> String {
     let is_device = |ranked: &&Evidence| !ranked.is_of_this_cpu();

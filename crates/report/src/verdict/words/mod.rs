@@ -101,6 +101,7 @@ impl Finding {
             Self::Keys { choices } => keys::sentence(choices),
             Self::Devices { rankings } => devices::fastest(rankings),
             Self::Single { evidence } => devices::single(evidence),
+            Self::Programs { programs } => devices::programs(programs),
             Self::Cases {
                 cases,
                 fastest,

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
-use keymark_report::TableOf;
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
+use keymark_report::{Document, TableOf};
 use serde_json::{Value, json};
 
 use super::count;
@@ -44,7 +44,10 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
         report["annotated"] = json!(annotated);
         print_json(&report);
     } else if !arguments.junit {
-        output::heading(&verdict(&run));
+        output::document(&Document {
+            answers: vec![verdict(&run)],
+            ..Document::of(Vec::new())
+        });
         output::paragraph(&format!(
             "{} on {} at {}",
             path.display(),
