@@ -254,7 +254,8 @@ pub(crate) fn in_brief(record: &Record) -> String {
         RunState::Finished | RunState::Interrupted | RunState::Unfinished
             if is_predicted(record) =>
         {
-            vec![format!("predicted by keymark {}", environment.keymark)]
+            let own = format!("predicted by keymark {}", environment.keymark);
+            vec![own, "no device was measured".to_owned()]
         }
         RunState::Finished | RunState::Interrupted | RunState::Unfinished => {
             let label = environment.machine.clone();

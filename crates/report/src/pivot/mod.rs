@@ -14,6 +14,7 @@ use keymark_stats::Estimate;
 use crate::analysis::{Row, asks_the_same};
 use crate::document::{Cell, Column, Form, Number, Table, TableOf};
 use crate::grouped;
+use crate::units::Unit;
 
 pub use axis::Axis;
 pub(crate) use overview::published_keycards;
@@ -286,9 +287,20 @@ impl<'r> Pivot<'r> {
             return name.replace(SOFTHSM.0, SOFTHSM.1);
         }
         match label(&self.columns, case) {
-            nothing if nothing.is_empty() && self.columns.is_empty() => "mean".to_owned(),
+            nothing if nothing.is_empty() && self.columns.is_empty() => self.figure().to_owned(),
             nothing if nothing.is_empty() => case.device.to_string(),
             label => label,
+        }
+    }
+}
+
+impl Pivot<'_> {
+    /// Heading of the only column.
+    fn figure(&self) -> &'static str {
+        let is_rate = |entry: &PivotFigure<'_>| matches!(&entry.cell, Cell::Number(number) if number.unit == Unit::PerSecond);
+        match self.entries.iter().any(is_rate) {
+            true => "rate",
+            false => "mean",
         }
     }
 }

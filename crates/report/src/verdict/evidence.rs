@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::words;
 use crate::analysis::Row;
+use crate::pivot::normalize_device_name;
 
 /// Half width, as a share of the value, from which on a figure says nothing.
 pub(crate) const VAGUE: f64 = 0.35;
@@ -56,6 +57,11 @@ impl Evidence {
         self.device.as_str() == "software"
     }
 
+    /// Tells if this computer's or an article's processor has the key.
+    pub(super) fn is_of_a_cpu(&self) -> bool {
+        normalize_device_name(&self.device).as_str() == "software"
+    }
+
     pub(super) fn strength(&self) -> Option<Strength> {
         keymark_bench::strength::of_key(self.algorithm)
     }
@@ -77,8 +83,8 @@ pub struct RateEvidence {
     pub rate: Estimate<PerSecond>,
     /// True if the client could ask no more often: the server may do more.
     pub at_least: bool,
-    /// Mean time of a transaction in seconds.
-    pub response: Seconds,
+    /// Mean time of a transaction in seconds, in the steady state.
+    pub response: Option<Seconds>,
     /// The case.
     pub row: CaseId,
 }
@@ -93,7 +99,7 @@ impl RateEvidence {
             strength: row.case.strength,
             rate,
             at_least: load.limit == LoadLimit::Client,
-            response: load.response_time,
+            response: row.mean(),
             row: row.id,
         })
     }

@@ -77,7 +77,9 @@ pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
         choice(usage, rows)
     });
     let mut choices: Vec<KeyChoice> = choices.collect();
-    if choices.iter().all(|choice| choice.keys() < 2) {
+    let is_library =
+        |choice: &KeyChoice| matches!(choice.usage, KeyUsage::TlsServer | KeyUsage::PostQuantum);
+    if choices.iter().all(|choice| choice.keys() < 2) || choices.iter().all(is_library) {
         choices = through_one_program(analysis);
     }
     choices.sort_by_key(|choice| (choice.usage, choice.operation != Operation::Sign));

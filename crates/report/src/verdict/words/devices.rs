@@ -35,7 +35,7 @@ pub(super) fn programs(programs: &[Evidence]) -> String {
 
 /// Names the fastest device besides this CPU, and those that do not differ from it.
 pub(super) fn fastest(rankings: &[DeviceRanking]) -> String {
-    let is_device = |ranked: &&Evidence| !ranked.is_of_this_cpu();
+    let is_device = |ranked: &&Evidence| !ranked.is_of_a_cpu();
     let named = rankings.iter().find_map(|ranking| {
         let mut devices = ranking.devices.iter().filter(is_device);
         let fastest = devices.next()?;

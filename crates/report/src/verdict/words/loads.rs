@@ -131,10 +131,14 @@ pub(super) fn rates(
         (Some(asked), _) => format!(
             "{program}{settings} was asked for {asked} {makes} per second and did {done} with {key}."
         ),
-        (None, 1) => format!(
-            "{program}{settings} with {key}: {done} {makes}, {} each.",
-            units::duration(best.response)
-        ),
+        (None, 1) => {
+            let each = best.response.map(units::duration);
+            let each = each.map(|time| format!(", {time} each"));
+            format!(
+                "{program}{settings} with {key}: {done} {makes}{}.",
+                each.unwrap_or_default()
+            )
+        }
         (None, _) => format!("{program}{settings} does the most {makes} with {key}: {done}."),
     }
 }
@@ -159,11 +163,12 @@ pub(super) fn lines(rates: &[RateEvidence]) -> Vec<UsageLine> {
         } else {
             ", no difference shown".to_owned()
         };
-        let time = units::duration(of.response);
+        let time = of.response.map(units::duration);
+        let time = time.map(|time| format!("; response {time}"));
         UsageLine {
             name: of.algorithm.to_string(),
             keys: strength.unwrap_or_default(),
-            figures: format!("{}{beside}; response {time}", written(of)),
+            figures: format!("{}{beside}{}", written(of), time.unwrap_or_default()),
         }
     });
     lines.collect()
