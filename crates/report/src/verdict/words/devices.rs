@@ -1,9 +1,9 @@
 //! The wording of devices, predictions and slow operations.
 
 use itertools::Itertools;
-use keymark_stats::Seconds;
+use keymark_stats::{Ratio, Seconds};
 
-use super::{doing, duration, figure, listed, marked, on, percent, times};
+use super::{doing, duration, figure, listed, marked, of, on, percent, times};
 use crate::units;
 use crate::verdict::{DeviceRanking, Evidence, PredictedKey, PredictedPart, SlowCase, UsageLine};
 
@@ -31,6 +31,45 @@ pub(super) fn programs(programs: &[Evidence]) -> String {
     let all = all.map(|of| format!("{} {}", of.program, figure(&of.mean)));
     let (doing, key, on) = (doing(first.operation), first.algorithm, on(&first.device));
     format!("{doing} with {key}{on}: {}.", listed(all))
+}
+
+/// Says how long the fastest and the slowest take.
+pub(super) fn cases(cases: usize, [fastest, slowest]: [&Evidence; 2]) -> String {
+    format!(
+        "{} take {} ({}) to {} ({}).",
+        units::counted(cases, "case"),
+        figure(&fastest.mean),
+        of(fastest),
+        figure(&slowest.mean),
+        of(slowest)
+    )
+}
+
+/// `libgcrypt signs with nistp256 42× slower than OpenSSL (938 µs and 22.2 µs).`
+pub(super) fn libraries(slow: &Evidence, fast: &Evidence) -> String {
+    format!(
+        "{} {}s with {} {} slower than {} ({} and {}).",
+        slow.program,
+        slow.operation,
+        slow.algorithm,
+        times(slow.mean.over(&fast.mean).value),
+        fast.program,
+        duration(&slow.mean),
+        duration(&fast.mean)
+    )
+}
+
+/// `nitrokey-pro is 2.0× slower than published to decrypt with rsa2048 (1.2 s and 610 ms).`
+pub(super) fn published(evidence: &Evidence, published: Seconds) -> String {
+    format!(
+        "{} is {} slower than published to {} with {} ({} and {}).",
+        evidence.device,
+        times(Ratio(evidence.mean.value.0 / published.0)),
+        evidence.operation,
+        evidence.algorithm,
+        duration(&evidence.mean),
+        units::duration(published)
+    )
 }
 
 /// Names the fastest device besides this CPU, and those that do not differ from it.

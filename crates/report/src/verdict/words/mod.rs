@@ -106,14 +106,7 @@ impl Finding {
                 cases,
                 fastest,
                 slowest,
-            } => format!(
-                "{} take {} ({}) to {} ({}).",
-                units::counted(*cases, "case"),
-                figure(&fastest.mean),
-                of(fastest),
-                figure(&slowest.mean),
-                of(slowest)
-            ),
+            } => devices::cases(*cases, [fastest, slowest]),
             Self::Nothing { cases, failed } => nothing(*cases, failed.len()),
             Self::KeyShares {
                 program,
@@ -146,28 +139,11 @@ impl Finding {
                 listed(cases.iter().map(|(case, _)| case))
             ),
             Self::Passphrase { pairs, keycard } => keys::passphrase(pairs, *keycard),
-            Self::Libraries { slow, fast } => format!(
-                "{} {}s with {} {} slower than {} ({} and {}).",
-                slow.program,
-                slow.operation,
-                slow.algorithm,
-                times(slow.mean.over(&fast.mean).value),
-                fast.program,
-                duration(&slow.mean),
-                duration(&fast.mean)
-            ),
+            Self::Libraries { slow, fast } => devices::libraries(slow, fast),
             Self::Published {
                 evidence,
                 published,
-            } => format!(
-                "{} is {} slower than published to {} with {} ({} and {}).",
-                evidence.device,
-                times(Ratio(evidence.mean.value.0 / published.0)),
-                evidence.operation,
-                evidence.algorithm,
-                duration(&evidence.mean),
-                units::duration(*published)
-            ),
+            } => devices::published(evidence, *published),
             Self::Changes { sides } => sides.iter().map(changes::of_side).join(" "),
             Self::SlowestMachines { machines } => machines.iter().map(changes::slowest).join(" "),
         }
