@@ -10,7 +10,6 @@ pub mod key_spec;
 pub mod policy;
 pub mod strength;
 
-use keymark_report::answers::{Statement, Topic};
 use keymark_report::document::{Block, Document, RemarkKind, Section};
 
 pub use keymark_bench::strength::{Strength, Table, Verified};
@@ -18,10 +17,7 @@ pub use keymark_bench::strength::{Strength, Table, Verified};
 /// Returns an answer as a document: sentences first, then their basis.
 fn answered(said: impl IntoIterator<Item = String>, sections: Vec<Section>) -> Document {
     Document {
-        answers: said
-            .into_iter()
-            .map(|text| Statement::new(Topic::Choice, text, []))
-            .collect(),
+        answers: said.into_iter().collect(),
         ..Document::of(sections)
     }
 }

@@ -2,7 +2,6 @@
 //! [`pictures`] draws them. Programs read [`table`]s.
 
 pub mod analysis;
-pub mod answers;
 pub mod charts;
 pub mod compare;
 pub mod document;

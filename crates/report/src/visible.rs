@@ -9,13 +9,6 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 pub use keymark_bench::outside::visible::{excerpt, message, visible, visible_lines};
 pub use keymark_records::visible::{json, write_json};
 
-/// Makes a sentence: a capital letter at the beginning, a point at the end.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
-}
-
 /// A field of CSV that no spreadsheet takes for a formula (OWASP, "CSV Injection"): such a one gets an
 /// apostrophe in front.
 pub fn no_formula(text: &str) -> Cow<'_, str> {

@@ -249,7 +249,7 @@ pub fn objects(lines: &str) -> Vec<Value> {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .filter(|object: &Value| {
-            object.get("answers").is_none() || object.get("sections").is_some()
+            !object.get("verdict").is_some_and(Value::is_object) || object.get("sections").is_some()
         })
         .collect()
 }

@@ -75,7 +75,7 @@ impl CapacityQuestion {
         });
         let others: Vec<String> = others.collect();
         Some(format!(
-            "{} behind {} for {asked}: p99 is {p99}.{spare} Other ways: {}.",
+            "{} behind {} serve {asked}: p99 is {p99}.{spare} Other ways: {}.",
             counted(tokens, "token"),
             words(BEST),
             others.join(", ")
@@ -87,7 +87,7 @@ impl CapacityQuestion {
         let row = plan.row(BEST, plan.fewest(BEST)?.checked_sub(1)?)?;
         let why = match (row.response, row.utilisation) {
             (None, _) => return self.beyond(row.tokens),
-            (_, ..0.95) => "Waiting is the limit, not the work",
+            (_, ..0.95) => "Queueing is the limit",
             _ => "The tokens themselves are the limit",
         };
         Some(format!(

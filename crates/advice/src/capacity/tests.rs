@@ -43,7 +43,7 @@ fn three_tokens_of_740_ms_sign_twice_a_second_within_3_s() {
     assert_says(
         &text,
         [
-            "3 tokens behind least-connections for 2.00/s with 99 % within 3 s",
+            "3 tokens behind least-connections serve 2.00/s with 99 % within 3 s",
             "740 ms, constant (profile nitrokey-hsm, taken from decrypt, twin)",
         ],
     );

@@ -1,6 +1,7 @@
 //! The answer as a document: strengths, statuses key by key or at a glance, and sources.
 
 use itertools::Itertools;
+use keymark_report::verdict::LEAST;
 use keymark_report::{Block, Column, Document, Section, TableOf};
 
 use super::{KeyRow, StatusRow, StrengthQuestion};
@@ -24,7 +25,8 @@ impl StrengthQuestion {
                       already (SP 800-57 part 1, 5.6.3).";
         sections.push(Section::bare(vec![basis(legend)]).first());
         sections.push(self.sources(&rows));
-        let mut said = Vec::from_iter(self.level.and_then(level));
+        let mut said = verdict(&rows, many);
+        said.extend(self.level.and_then(level));
         said.extend(rows.iter().filter_map(disagreement).take(FEW));
         if !many {
             said.extend(rows.iter().filter_map(|row| self.standing(row)));
@@ -133,6 +135,59 @@ impl StrengthQuestion {
         }
         Section::headed("sources", lines.into_iter().map(basis).collect())
     }
+}
+
+/// Says which keys are strong and which are not, of a few keys also until when.
+fn verdict(rows: &[KeyRow], many: bool) -> Vec<String> {
+    let bits = |row: &KeyRow| {
+        let bits = row.strengths.iter().map(|by| by.bits);
+        bits.minmax().into_option()
+    };
+    if !many {
+        let said = rows.iter().filter_map(|row| {
+            let bits = match bits(row)? {
+                (least, most) if least == most => format!("{least} bits"),
+                (least, most) => format!("{least} to {most} bits"),
+            };
+            let permit = row.statuses.iter();
+            let permit = permit.filter(|status| !status.draft && status.applying.permits());
+            let ends = permit.filter_map(|status| status.until).minmax();
+            let until = match ends.into_option() {
+                None => String::new(),
+                Some((first, last)) if first == last => {
+                    format!("; the first policy ends it on {first}")
+                }
+                Some((first, last)) => {
+                    format!("; policies end it from {first} to {last}")
+                }
+            };
+            let strong = match bits_are_enough(row) {
+                true => "strong",
+                false => "below 128 bits by some table",
+            };
+            Some(format!("{} is {strong} ({bits}){until}.", row.key))
+        });
+        return said.collect();
+    }
+    let known: Vec<&KeyRow> = rows.iter().filter(|row| bits(row).is_some()).collect();
+    let (strong, weak): (Vec<&KeyRow>, Vec<&KeyRow>) =
+        known.into_iter().partition(|row| bits_are_enough(row));
+    let strong = strong.iter().map(|row| row.key.as_str()).join(", ");
+    let weak = weak.iter().filter_map(|row| {
+        let (least, _) = bits(row)?;
+        Some(format!("{} ({least})", row.key))
+    });
+    let weak: Vec<String> = weak.collect();
+    let parts = [
+        (!strong.is_empty()).then(|| format!("128 bits or more by every table: {strong}.")),
+        (!weak.is_empty()).then(|| format!("Less by some table: {}.", weak.join(", "))),
+    ];
+    let text = parts.into_iter().flatten().join(" ");
+    Vec::from_iter((!text.is_empty()).then_some(text))
+}
+
+fn bits_are_enough(row: &KeyRow) -> bool {
+    row.strengths.iter().all(|by| by.bits >= LEAST.0)
 }
 
 /// Mark of a secondary source.

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
             let rows = documents::analysis(record).rows;
             rows.iter().for_each(|row| print_json(&FlatRow::from(row)));
         }
-        documents::print_answers(record);
+        documents::print_verdict(record);
         return Ok(Exit::Fine);
     }
     let shown = ShownArguments {

@@ -3,6 +3,7 @@
 use jiff::Zoned;
 use keymark_advice::policy::Policy;
 use keymark_advice::strength::{self, StrengthQuestion};
+use keymark_report::Beside;
 
 use super::Outcome;
 use crate::args::StrengthArguments;
@@ -37,7 +38,7 @@ pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
     } else if arguments.long {
         output::document(&question.document());
     } else {
-        output::document(&question.document().brief());
+        output::document(&question.document().brief(Beside::Nothing));
     }
     Ok(Exit::Fine)
 }

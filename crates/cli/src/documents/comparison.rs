@@ -4,6 +4,7 @@ use itertools::Itertools;
 use keymark_bench::{Record, RunState};
 use keymark_records::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
+use keymark_report::verdict::Verdict;
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
 
@@ -60,7 +61,7 @@ pub(crate) fn print(comparison: &Comparison, means: &[GeometricMean], json: bool
     }
 }
 
-/// Prints an object per pair, per case without a figure, and per geometric mean.
+/// Prints an object per pair, per case without a figure, and per geometric mean, and the verdict.
 fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
     for pair in &comparison.pairs {
         print_json(&flat(comparison, pair));
@@ -82,6 +83,9 @@ fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
             "first_provenance": mean.provenance[0],
             "second_provenance": mean.provenance[1],
         }));
+    }
+    if let Some(verdict) = Verdict::of_comparison(comparison) {
+        print_json(&json!({ "verdict": verdict }));
     }
 }
 

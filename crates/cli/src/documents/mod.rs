@@ -7,14 +7,13 @@ pub(crate) mod pictures;
 pub(crate) mod published;
 
 use keymark_bench::Record;
-use keymark_report::Document;
 use keymark_report::analysis::Analysis;
-use keymark_report::answers::answers;
 use keymark_report::pivot::Axis;
 use keymark_report::report::{series, series_rows};
 use keymark_report::units::counted;
 use keymark_report::verdict::Verdict;
 use keymark_report::visible::excerpt;
+use keymark_report::{Beside, Document};
 use keymark_stacks::registry;
 use serde_json::json;
 
@@ -33,16 +32,13 @@ pub(crate) fn analysis(record: &Record) -> Analysis {
 pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments) {
     let analysis = analysis(record);
     let document = document(&analysis, record, articles, shown.columns.as_deref());
-    let picture = (!shown.no_picture).then(|| pictures::below_the_answer(&analysis, record));
-    let document = if shown.long {
-        document
-    } else {
-        document.brief()
+    let picture = (!shown.no_picture).then(|| pictures::below_the_verdict(&analysis, record));
+    let (beside, picture) = picture.flatten().unzip();
+    let document = match shown.long {
+        true => document,
+        false => document.brief(beside.unwrap_or(Beside::Nothing)),
     };
-    output::illustrated(&document, picture.flatten().as_deref());
-    if let Some(more) = &document.more {
-        output::note(&format!("{more}: 'keymark show {} --long'", record.id));
-    }
+    output::illustrated(&document, picture.as_deref());
 }
 
 /// All that there is to say about a record, with what was published of its operations.
@@ -62,11 +58,10 @@ pub(crate) fn document(
     document
 }
 
-/// Prints the verdict and the answers of a record as one JSON object, behind its rows.
-pub(crate) fn print_answers(record: &Record) {
-    let analysis = analysis(record);
-    let verdict = Verdict::of(&analysis, record).map(|verdict| verdict.fields());
-    print_json(&json!({ "verdict": verdict, "answers": answers(&analysis, record) }));
+/// Prints the verdict of a record as one JSON object, behind its rows.
+pub(crate) fn print_verdict(record: &Record) {
+    let verdict = Verdict::of(&analysis(record), record);
+    print_json(&json!({ "verdict": verdict.fields() }));
 }
 
 /// Checks the parameters of a foreign record's cases.

@@ -5,12 +5,13 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::Record;
+use keymark_report::Beside;
 use keymark_report::analysis::Analysis;
-use keymark_report::answers::{Statement, answers};
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
 use keymark_report::pictures::{self, AnalyzedRun, NOT_ENOUGH, PictureKind};
 use keymark_report::render::Width;
+use keymark_report::verdict::Verdict;
 use keymark_stores::places::program;
 
 use crate::args::{PictureFile, PictureFormat};
@@ -23,9 +24,9 @@ const COLUMNS: usize = 100;
 /// Fewest columns of a picture on a terminal.
 const ENOUGH: usize = 72;
 /// More lines than these leave a screen no room for anything else.
-const LINES: usize = 30;
+const LINES: usize = 16;
 
-/// Draws the pictures of that kind, or of the kind that fits the answer.
+/// Draws the pictures of that kind, or of the kind that fits the verdict.
 pub(crate) fn charts(
     records: &mut [Record],
     wanted: Option<PictureKind>,
@@ -36,11 +37,10 @@ pub(crate) fn charts(
     let runs: Vec<AnalyzedRun<'_>> = runs
         .map(|(record, analysis)| AnalyzedRun { record, analysis })
         .collect();
-    let answers = runs
-        .iter()
-        .flat_map(|run| answers(run.analysis, run.record));
-    let answers: Vec<Statement> = answers.collect();
-    let kind = wanted.or_else(|| pictures::default_kind(&answers, &runs));
+    let verdicts = runs.iter().map(|run| Verdict::of(run.analysis, run.record));
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let verdicts: Vec<&Verdict> = verdicts.iter().collect();
+    let kind = wanted.or_else(|| pictures::default_kind(&verdicts, &runs));
     let Some(kind) = kind else {
         return Err(Failure::nothing_usable(format!(
             "{NOT_ENOUGH}: no case has a figure"
@@ -133,27 +133,32 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 
 /// Draws pictures on the terminal.
 pub(crate) fn print(records: &mut [Record], kind: Option<PictureKind>) -> Result<(), Failure> {
-    let columns = match output::room() {
-        Width::Columns(columns) => usize::from(columns),
-        Width::Unlimited => COLUMNS,
-    };
-    let signs = signs(|name| std::env::var(name).ok());
+    let (columns, signs) = (columns(), signs(|name| std::env::var(name).ok()));
     for chart in charts(records, kind)? {
         output::print(&format!("\n{}", terminal::draw(&chart, signs, columns)));
     }
     Ok(())
 }
 
-/// Returns the picture below a run's answer, if a wide enough terminal shows it.
-pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
-    let drawn = small(|| analysis.picture(record))?;
-    (drawn.lines().count() <= LINES).then_some(drawn)
+/// Returns the picture below a run's verdict: bars of parts, in a pipe as well; others only on a terminal with room for them
+/// and the tables.
+pub(crate) fn below_the_verdict(analysis: &Analysis, record: &Record) -> Option<(Beside, String)> {
+    let chart = analysis.picture(record)?;
+    let (beside, columns) = match chart.kind == PictureKind::Layers.word() {
+        true => (Beside::Picture, Some(columns())),
+        false => (Beside::Nothing, output::looked_at()),
+    };
+    let columns = columns.filter(|columns| *columns >= ENOUGH)?;
+    let signs = signs(|name| std::env::var(name).ok());
+    let drawn = terminal::draw(&chart, signs, columns);
+    (drawn.lines().count() <= LINES).then_some((beside, drawn))
 }
 
-fn small(chart: impl FnOnce() -> Option<Chart>) -> Option<String> {
-    let columns = output::looked_at().filter(|columns| *columns >= ENOUGH)?;
-    let signs = signs(|name| std::env::var(name).ok());
-    Some(terminal::draw(&chart()?, signs, columns))
+fn columns() -> usize {
+    match output::room() {
+        Width::Columns(columns) => usize::from(columns),
+        Width::Unlimited => COLUMNS,
+    }
 }
 
 /// Unicode, unless the locale has none (POSIX: the first of these that says anything) or `NO_COLOR` asks for plain output.

@@ -54,7 +54,7 @@ fn names_from_elsewhere_are_written_out() {
         "export evil --format record",
         "export evil --format csv",
         "export evil --format md",
-        "export evil --format json",
+        "export evil --format record",
         "twin make evil",
         "show evil\u{1b}[2Jx",
     ] {

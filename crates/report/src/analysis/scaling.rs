@@ -9,6 +9,7 @@ use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
 };
 
+use serde::Serialize;
 use strum::Display;
 
 use super::limits::{self, Curve, Finding};
@@ -149,7 +150,8 @@ impl Scaling {
 }
 
 /// The part that is always busy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase")]
 pub enum Limit {
     /// The one thread of the server of this name.

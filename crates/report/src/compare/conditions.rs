@@ -245,24 +245,54 @@ fn device(store: &StoreIdentity) -> String {
     parts.into_iter().chain(serial).chain(versions).join(", ")
 }
 
-/// The conditions of a run, and how many of the lines everybody has to read.
-pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> (Vec<String>, usize) {
+/// Machine and run in one line.
+pub(crate) fn in_brief(record: &Record) -> String {
+    let environment = &record.environment;
+    let programs = versions(environment).into_iter();
+    let mut parts = match record.state {
+        RunState::Published => vec!["published figures".to_owned()],
+        RunState::Finished | RunState::Interrupted | RunState::Unfinished
+            if is_predicted(record) =>
+        {
+            let own = format!("predicted by keymark {}", environment.keymark);
+            vec![own, "no device was measured".to_owned()]
+        }
+        RunState::Finished | RunState::Interrupted | RunState::Unfinished => {
+            let label = environment.machine.clone();
+            let processor = environment.cpu_model.clone();
+            let cores = Some(units::counted(environment.cores, "core"));
+            let machine = [label, processor, cores].into_iter().flatten().join(", ");
+            let virtual_machine = environment.virtualization.as_ref().map_or("", |_| " (VM)");
+            let gpg = programs.filter(|program| program.starts_with("gpg "));
+            [format!("{machine}{virtual_machine}")]
+                .into_iter()
+                .chain(gpg)
+                .collect()
+        }
+    };
+    parts.push(units::counted(record.cases.len(), "case"));
+    parts.push(format!("run {}", record.id));
+    parts.join(" · ")
+}
+
+fn is_predicted(record: &Record) -> bool {
+    let mut stores = record.stores.iter().peekable();
+    stores.peek().is_some() && stores.all(|store| store.provenance == Provenance::Predicted)
+}
+
+/// The conditions of a run, a line each.
+pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String> {
     if record.state == RunState::Published {
-        let stated = "published figures, as their source states them";
-        return (vec![stated.to_owned()], 1);
+        return vec!["published figures, as their source states them".to_owned()];
     }
     let environment = &record.environment;
-    let mut stores = record.stores.iter();
-    if stores.clone().next().is_some()
-        && stores.all(|store| store.provenance == Provenance::Predicted)
-    {
+    if is_predicted(record) {
         let own = format!("predicted by keymark {}", environment.keymark);
         let basis = "no device was measured; this computer's speed does not matter";
-        return (vec![own, basis.to_owned()], 2);
+        return vec![own, basis.to_owned()];
     }
     let mut lines = vec![machine(environment).join(", ")];
     lines.extend(unfinished(record.state).map(str::to_owned));
-    let in_brief = lines.len();
     let settings = &record.plan.settings;
     lines.extend([
         versions(environment).join(", "),
@@ -287,7 +317,7 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> (Vec<String
         View::None => {}
         View::Terminal => lines.push("progress display: on".to_owned()),
     }
-    (lines, in_brief)
+    lines
 }
 
 /// Explains an early end.

@@ -57,8 +57,7 @@ fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
     list.truncate(limit);
     (all > limit).then(|| {
         let text = format!(
-            "showing the first {limit} of {all} {what}: 'keymark export RUN --format csv' has all rows, '--format \
-             document' everything"
+            "showing the first {limit} of {all} {what}: 'keymark export RUN -o run.csv' has all rows"
         );
         Remark::new(RemarkKind::Capped, text)
     })

@@ -7,12 +7,11 @@ mod table;
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::{CaseId, Provenance};
+use keymark_bench::Provenance;
 use serde::Serialize;
 
 use crate::charts::Chart;
-use crate::units::counted;
-use crate::verdict::{REASONS, Verdict};
+use crate::verdict::Verdict;
 
 pub use cap::Limits;
 pub use table::{Align, Answer, Cell, Column, Form, Number, Priority, Table, TableOf};
@@ -29,26 +28,44 @@ pub struct Document {
     /// Version of this form.
     pub schema: u32,
     pub title: Option<String>,
-    /// Recommendation or finding of a run; none where there is no rule for its kind.
+    /// Finding of a run or of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Sentences that most readers come for; none if that is the table.
+    /// Sentences of a document without a verdict, the first one says what to do or what is so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<Statement>,
-    /// Under which conditions, a line each.
+    pub answers: Vec<String>,
+    /// Conditions, a line each.
     pub head: Vec<String>,
-    /// Number of these lines that are on the first screen.
+    /// Machine and run in one line, for the first screen.
     #[serde(skip)]
-    pub head_in_brief: usize,
+    pub head_in_brief: String,
     /// Conditions of each run, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
     pub sections: Vec<Section>,
     /// Remarks to read before you trust it. Last, and on a terminal on stderr.
     pub warnings: Vec<Remark>,
-    /// Names the contents of the long form.
+    /// Extent on a terminal.
     #[serde(skip)]
-    pub more: Option<String>,
+    pub form: ScreenForm,
+}
+
+/// Extent of a document on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScreenForm {
+    /// One screen.
+    Brief,
+    /// Everything.
+    Long,
+}
+
+/// Picture beside a brief document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// None, or one that only adds to the tables.
+    Nothing,
+    /// Bars of all parts, which replace the tables of parts.
+    Picture,
 }
 
 impl Document {
@@ -60,38 +77,34 @@ impl Document {
             verdict: None,
             answers: Vec::new(),
             head: Vec::new(),
-            head_in_brief: 1,
+            head_in_brief: String::new(),
             conditions: None,
             sections,
             warnings: Vec::new(),
-            more: None,
+            form: ScreenForm::Long,
         }
     }
 
-    /// Keeps what fits one screen: the answers, the first sections, and remarks that change the meaning of figures.
-    /// Documents without a first section stay whole.
-    pub fn brief(mut self) -> Self {
-        let first = |section: &Section| section.depth == Depth::First;
-        if !self.sections.iter().any(first) {
+    /// Keeps what fits one screen: the verdict, the first sections, and remarks that change the meaning of figures. Beside
+    /// a picture of all parts, the tables that it replaces are left out. Documents without a first section stay whole.
+    pub fn brief(mut self, beside: Beside) -> Self {
+        let has = |depth: Depth| self.sections.iter().any(|section| section.depth == depth);
+        let first = match (beside, has(Depth::Pictured)) {
+            (Beside::Nothing, true) => Depth::Pictured,
+            (Beside::Nothing, false) | (Beside::Picture, _) => Depth::First,
+        };
+        if !has(Depth::First) && !has(Depth::Pictured) {
             return self;
         }
-        self.head.truncate(self.head_in_brief);
         if self.verdict.is_some() {
-            self.answers.truncate(REASONS);
+            self.title = None;
+            self.head = vec![self.head_in_brief.clone()];
         }
-        let (sections, remarks) = (self.sections.len(), self.warnings.len());
-        self.sections.retain(first);
+        self.form = ScreenForm::Brief;
+        self.sections.retain(|section| section.depth == first);
         self.warnings
             .retain(|remark| remark.kind.is_for_everybody());
         self.warnings.truncate(REMARKS);
-        let remarks = remarks - self.warnings.len();
-        let remarks = (remarks > 0).then(|| counted(remarks, "more remark"));
-        let every =
-            (sections > self.sections.len()).then(|| "every case with its interval".to_owned());
-        self.more = every
-            .into_iter()
-            .chain(remarks)
-            .reduce(|every, remarks| format!("{every} and {remarks}"));
         self
     }
 
@@ -135,6 +148,10 @@ pub struct Section {
 pub enum Depth {
     /// All readers: it is on the first screen.
     First,
+    /// All readers of a page; a terminal has it in the long form.
+    Beside,
+    /// Readers of the long form, and of a first screen without the picture that replaces it.
+    Pictured,
     /// Readers of the long form.
     Detail,
     /// Readers of the long form; a page has it last, and folded.
@@ -161,10 +178,12 @@ impl Section {
 
     /// Puts the section on the first screen.
     pub fn first(self) -> Self {
-        Self {
-            depth: Depth::First,
-            ..self
-        }
+        self.at(Depth::First)
+    }
+
+    /// Changes the readers of the section.
+    pub fn at(self, depth: Depth) -> Self {
+        Self { depth, ..self }
     }
 }
 
@@ -213,10 +232,7 @@ pub(crate) fn mixed(kinds: impl Iterator<Item = Provenance>) -> Option<String> {
 impl RemarkKind {
     /// Tells if it changes the meaning of figures for readers who choose by them.
     pub(crate) const fn is_for_everybody(self) -> bool {
-        matches!(
-            self,
-            Self::Failure | Self::Overload | Self::Coarse | Self::Drift
-        )
+        matches!(self, Self::Failure | Self::Overload | Self::Drift)
     }
 }
 
@@ -302,51 +318,4 @@ pub struct Rerun {
     pub run: String,
     pub command: String,
     pub remark: Option<String>,
-}
-
-/// Topic of a sentence, in the order of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Topic {
-    /// Surprises.
-    Striking,
-    /// Fastest device, and by how much.
-    Devices,
-    /// Operations for which users wait.
-    Patience,
-    /// Firmware that is simulated.
-    Predictions,
-    /// Servers under load.
-    Servers,
-    /// Fastest key, and its strength.
-    Keys,
-    /// Several workers at once.
-    Workers,
-    /// Parts of the time.
-    Layers,
-    /// A token's software beside this CPU, on which it runs.
-    Tokens,
-    /// Changes.
-    Change,
-    /// Choice of a key, a device or a policy.
-    Choice,
-    /// Certainty of the other sentences.
-    Certainty,
-}
-
-/// Sentence of an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Statement {
-    pub topic: Topic,
-    pub text: String,
-    /// The rows that it rests on; all of them where it names none.
-    pub rows: Vec<CaseId>,
-}
-
-impl Statement {
-    /// A sentence that rests on those rows, or on none of a run.
-    pub fn new(topic: Topic, text: String, rows: impl IntoIterator<Item = CaseId>) -> Self {
-        let rows = rows.into_iter().sorted_unstable().dedup().collect();
-        Self { topic, text, rows }
-    }
 }

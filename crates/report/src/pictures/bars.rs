@@ -11,11 +11,9 @@ use super::{
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path, Row};
 use crate::charts::{Bar, Chart, Group, Mark, Panel, RowText, Scale, Spacing};
 use crate::grouped;
-use crate::units::{self, Unit};
+use crate::units::{self, Bare, Unit};
 use crate::visible::visible;
 
-/// Note on steps that add nothing measurable.
-const UNTOLD: &str = "Steps too small to measure are a part of their own.";
 /// Name of the part that such steps make.
 const UNRESOLVED: &str = "too small to measure";
 /// A bar this many times as long as the longest of the whole program leaves the others no room.
@@ -46,6 +44,8 @@ struct Stack {
     provenance: Provenance,
     parts: Vec<(String, f64)>,
     whole: f64,
+    /// The whole, as in tables.
+    written: String,
 }
 
 pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
@@ -81,7 +81,9 @@ pub(crate) fn of_family(family: &FamilyBreakdown) -> Option<Chart> {
 fn of_families(families: &[&FamilyBreakdown]) -> Option<Chart> {
     let title = format!("where the time goes in {}", families.first()?.layers.family);
     let (stacks, notes) = stacks(families);
-    draw(&title, &stacks, &notes)
+    let whole = families.first()?.layers.whole.as_ref();
+    let usual = whole.map(|whole| format!("software {}", whole.point.stack));
+    draw(&title, &stacks, &notes, usual.as_ref())
 }
 
 /// Draws the wanted parts, as measured on the way.
@@ -101,14 +103,16 @@ pub(crate) fn of_parts<'r>(
             (time > 0.0).then(|| (part.word().to_owned(), time))
         });
         let parts = parts.collect_vec();
+        let whole = parts.iter().map(|(_, time)| time).sum();
         (parts.len() > 1).then(|| Stack {
             label: row.case.to_string(),
             provenance: row.case.provenance,
-            whole: parts.iter().map(|(_, time)| time).sum(),
+            whole,
+            written: units::duration(Seconds(whole)),
             parts,
         })
     });
-    draw(title, &stacks.collect_vec(), &[])
+    draw(title, &stacks.collect_vec(), &[], None)
 }
 
 /// Bars of a family in one run or several, and notes on what they do not show.
@@ -140,15 +144,7 @@ fn stacks(families: &[&FamilyBreakdown]) -> (Vec<Stack>, Vec<String>) {
             capital(&label(of, path))
         )
     });
-    let mut notes = beyond.collect_vec();
-    let mut steps = near.iter().flat_map(|(_, of, path)| {
-        path.steps
-            .iter()
-            .filter_map(|step| of.steps.get(*step)?.as_ref())
-    });
-    if steps.any(|step| matches!(step, Layer::AtMost(_))) {
-        notes.push(UNTOLD.to_owned());
-    }
+    let notes = beyond.collect_vec();
     let stacks = near
         .iter()
         .map(|(family, of, path)| stack(family, of, path));
@@ -184,10 +180,12 @@ fn stack(family: &FamilyBreakdown, of: &Breakdown, path: &Path) -> Stack {
         provenance: of.provenance,
         parts,
         whole: path.whole.value.0,
+        written: Unit::Seconds.brief(&path.whole.map(|time| time.0), Bare::Uncertain),
     }
 }
 
-fn draw(title: &str, stacks: &[Stack], notes: &[String]) -> Option<Chart> {
+/// Draws bars. Words that all of them have are a heading, unless they are the usual ones.
+fn draw(title: &str, stacks: &[Stack], notes: &[String], usual: Option<&String>) -> Option<Chart> {
     let sound = |time: f64| time.is_finite() && time >= 0.0;
     let (shown, all) = drawable(stacks, ROWS, |stack| {
         is_drawn(stack.whole) && stack.parts.iter().all(|(_, time)| sound(*time))
@@ -201,10 +199,10 @@ fn draw(title: &str, stacks: &[Stack], notes: &[String]) -> Option<Chart> {
     let (common, labels) = apart(shown.iter().map(|stack| stack.label.as_str()));
     let rows = shown.iter().zip(labels).map(|(stack, label)| RowText {
         label,
-        value: units::duration(Seconds(stack.whole)),
+        value: stack.written.clone(),
     });
     let group = Group {
-        heading: common,
+        heading: common.filter(|common| usual != Some(common)),
         rows: rows.collect(),
     };
     let mut notes: Vec<String> = notes

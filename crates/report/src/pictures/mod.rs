@@ -18,8 +18,8 @@ use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 use crate::analysis::{Analysis, Row};
 use crate::charts::{About, Chart, Dot, Fill, Interval, Mark, Path, Polyline, Scale};
 use crate::units;
+use crate::verdict::{Finding, Verdict};
 use crate::visible::visible;
-use crate::{Statement, Topic};
 
 pub(crate) use bars::{PARTS, of_family, of_parts};
 pub(crate) use distributions::stepped;
@@ -114,34 +114,38 @@ pub fn charts(runs: &[AnalyzedRun<'_>], kind: PictureKind) -> Vec<Chart> {
     }
 }
 
-/// Returns the kind that shows what an answer is about: loads where it speaks of servers; parts of the time of several
-/// keys through one program, unless it compares more devices or the longest bar hides the others; means where it
-/// compares anything. Without a comparison: several workers, the distribution of a single case, or means.
-pub fn default_kind(answers: &[Statement], runs: &[AnalyzedRun<'_>]) -> Option<PictureKind> {
-    let says = |topics: &[Topic]| answers.iter().any(|said| topics.contains(&said.topic));
-    let devices = answers.iter().filter(|said| said.topic == Topic::Devices);
-    let between = devices.map(|said| said.rows.len()).max().unwrap_or(0);
+/// Returns the kind that shows what verdicts are about: loads of servers; parts of the time of several keys through one
+/// program, unless more devices are compared or the longest bar hides the others; means where anything is compared.
+/// Without a comparison: several workers, the distribution of a single case, or means.
+pub fn default_kind(verdicts: &[&Verdict], runs: &[AnalyzedRun<'_>]) -> Option<PictureKind> {
+    let findings = || verdicts.iter().flat_map(|verdict| verdict.findings());
+    let any = |wanted: fn(&Finding) -> bool| findings().any(wanted);
+    let serves = any(|finding| matches!(finding, Finding::Rates { .. }));
+    let keys = any(|finding| matches!(finding, Finding::Keys { .. }));
+    let shares = any(|finding| matches!(finding, Finding::KeyShares { .. }));
+    let devices = findings().filter_map(|finding| {
+        if let Finding::Devices { rankings } = finding {
+            Some(rankings.iter().map(|ranking| ranking.devices.len()).sum())
+        } else {
+            None
+        }
+    });
+    let between: Option<usize> = devices.max();
     let rows = || runs.iter().flat_map(|run| run.rows());
     let mut timed = rows().filter(|(_, row)| row.mean().is_some());
     let single =
         matches!((timed.next(), timed.next()), (Some((_, row)), None) if row.published.is_none());
     let wanted = [
-        (
-            PictureKind::Load,
-            says(&[Topic::Servers]) && load::most_loads(runs) >= LOADS,
-        ),
+        (PictureKind::Load, serves && load::most_loads(runs) >= LOADS),
         (
             PictureKind::Means,
-            says(&[Topic::Servers, Topic::Predictions]),
+            serves || any(|finding| matches!(finding, Finding::Predictions { .. })),
         ),
         (
             PictureKind::Layers,
-            says(&[Topic::Keys, Topic::Layers]) && bars::comparable(runs, between.max(2)),
+            (keys || shares) && bars::comparable(runs, between.unwrap_or(0).max(2)),
         ),
-        (
-            PictureKind::Means,
-            says(&[Topic::Devices, Topic::Keys, Topic::Change]),
-        ),
+        (PictureKind::Means, keys || between.is_some()),
         (PictureKind::Load, true),
         (PictureKind::Throughput, true),
         (PictureKind::Distributions, single),

@@ -10,7 +10,9 @@ use std::collections::HashSet;
 use std::str::FromStr;
 
 use itertools::Itertools;
-use keymark_bench::{Case, Load, Pacing, USUAL, Worker};
+use keymark_bench::{Case, Load, Pacing, StackName, StoreKind, USUAL, Worker};
+
+use crate::verdict::program;
 
 /// Dimension in which cases differ.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
@@ -22,7 +24,7 @@ pub enum Axis {
     Operation,
     /// Device with the key.
     Device,
-    /// Through which program.
+    /// Program, with its library or agent.
     Stack,
     /// Another dimension of the stack's family, by its name.
     #[strum(to_string = "{0}")]
@@ -45,6 +47,7 @@ impl Axis {
     pub(super) fn of_cases(cases: &[&Case]) -> Vec<Self> {
         let pairs = cases.iter().flat_map(|case| case.parameters.pairs());
         let names = pairs.map(|(name, _)| name).unique();
+        let names = names.filter(|name| !OF_PROGRAMS.contains(name));
         let parameters = names.map(|name| Self::Parameter(name.to_owned()));
         let axes = [Self::Device, Self::Stack].into_iter();
         axes.chain(parameters).chain([Self::Load]).collect()
@@ -52,7 +55,7 @@ impl Axis {
 
     /// Value of a case, if it is not usual.
     pub(super) fn remarkable(&self, case: &Case) -> Option<String> {
-        let word = self.of(case);
+        let word = self.shown(case);
         let usual = match self {
             Self::Device => word == "software",
             Self::Parameter(_) => word == USUAL,
@@ -63,26 +66,45 @@ impl Axis {
         (!usual).then(|| if workers { format!("×{word}") } else { word })
     }
 
+    /// Returns the value of a case as people call it: a program's name in place of the stack.
+    pub(super) fn shown(&self, case: &Case) -> String {
+        match self {
+            Self::Stack if case.stack == StackName::RAW && case.store != StoreKind::SOFTWARE => {
+                DIRECT.to_owned()
+            }
+            Self::Stack => program(case),
+            Self::Algorithm | Self::Operation | Self::Device | Self::Parameter(_) | Self::Load => {
+                self.of(case)
+            }
+        }
+    }
+
     /// Returns the value of a case on this axis.
     pub fn of(&self, case: &Case) -> String {
         match self {
             Self::Algorithm => case.algorithm.to_string(),
             Self::Operation => case.operation.to_string(),
             Self::Device => case.device.to_string(),
-            Self::Stack => case.stack.to_string(),
+            Self::Stack => {
+                let own = case.parameters.pairs();
+                let own = own.filter(|(name, _)| OF_PROGRAMS.contains(name));
+                let words = std::iter::once(case.stack.word()).chain(own.map(|(_, word)| word));
+                words.collect::<Vec<_>>().join(" ")
+            }
             Self::Parameter(name) => case.parameters.get(name).unwrap_or(USUAL).to_owned(),
             Self::Load => load(case.load),
         }
     }
 
-    /// The different ones of these cases: loads from the lowest, usual parameters first, others in the order in which
+    /// The different ones of these cases: this CPU and usual parameters first, loads from the lowest, others in the order in which
     /// they come.
     pub fn values(&self, cases: &[&Case]) -> Vec<String> {
         let mut cases = cases.to_vec();
         match self {
             Self::Load => cases.sort_by_key(|case| case.load),
             Self::Parameter(name) => cases.sort_by_key(|case| case.parameters.get(name).is_some()),
-            Self::Algorithm | Self::Operation | Self::Device | Self::Stack => {}
+            Self::Device => cases.sort_by_key(|case| case.store != StoreKind::SOFTWARE),
+            Self::Algorithm | Self::Operation | Self::Stack => {}
         }
         let values = cases.into_iter().map(|case| self.of(case));
         values.unique().collect()
@@ -118,6 +140,12 @@ impl FromStr for Axis {
         })
     }
 }
+
+/// Program of keys that a device uses itself.
+pub(super) const DIRECT: &str = "direct";
+
+/// Parameters that the name of a program says.
+const OF_PROGRAMS: [&str; 2] = ["library", "agent"];
 
 /// The least share of cells with a figure in what counts as a grid.
 const FILLED: f64 = 0.8;

@@ -7,16 +7,20 @@ mod overview;
 mod tests;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, DeviceName, Provenance};
+use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
 use keymark_bench::record::Record;
 use keymark_stats::Estimate;
 
 use crate::analysis::{Row, asks_the_same};
 use crate::document::{Cell, Column, Form, Number, Table, TableOf};
 use crate::grouped;
+use crate::units::Unit;
 
 pub use axis::Axis;
 pub(crate) use overview::published_keycards;
+
+/// Device of SoftHSM2, and the program's name.
+const SOFTHSM: (&str, &str) = ("softhsm", "SoftHSM2");
 
 /// Figure of a case that a pivot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,10 +272,35 @@ impl<'r> Pivot<'r> {
 
     /// Heading of a case's column, without what is usual.
     fn heading(&self, case: &Case) -> String {
+        let is_token =
+            |case: &Case| case.stack == StackName::RAW && case.store != StoreKind::SOFTWARE;
+        if self.columns == [Axis::Stack] {
+            let mut same = self.entries.iter().map(|entry| &entry.case);
+            // A column of a library and of devices.
+            if same.any(|other| self.name(other) == self.name(case) && is_token(other)) {
+                return axis::DIRECT.to_owned();
+            }
+        }
+        if is_token(case) && self.columns.contains(&Axis::Device) {
+            let others = self.columns.iter().filter(|axis| **axis != Axis::Stack);
+            let name = label(&others.cloned().collect::<Vec<Axis>>(), case);
+            return name.replace(SOFTHSM.0, SOFTHSM.1);
+        }
         match label(&self.columns, case) {
-            nothing if nothing.is_empty() && self.columns.is_empty() => "mean".to_owned(),
+            nothing if nothing.is_empty() && self.columns.is_empty() => self.figure().to_owned(),
             nothing if nothing.is_empty() => case.device.to_string(),
             label => label,
+        }
+    }
+}
+
+impl Pivot<'_> {
+    /// Heading of the only column.
+    fn figure(&self) -> &'static str {
+        let is_rate = |entry: &PivotFigure<'_>| matches!(&entry.cell, Cell::Number(number) if number.unit == Unit::PerSecond);
+        match self.entries.iter().any(is_rate) {
+            true => "rate",
+            false => "mean",
         }
     }
 }
@@ -283,7 +312,7 @@ fn cases<'e>(entries: &'e [PivotFigure<'_>]) -> Vec<&'e Case> {
 /// Value of a case on one axis, or its unusual values on several.
 fn label(axes: &[Axis], case: &Case) -> String {
     if let [axis] = axes {
-        let word = axis.of(case);
+        let word = axis.shown(case);
         return match (axis, axis.remarkable(case)) {
             // Alone above a column, `usual` says nothing.
             (Axis::Parameter(name), None) => format!("{word} {name}"),

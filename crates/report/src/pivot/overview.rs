@@ -1,15 +1,18 @@
 //! A run in one or two pivots: times of single operations, and rates of several workers.
 
 use std::collections::BTreeSet;
+use std::iter::repeat;
 
 use itertools::Itertools;
-use keymark_bench::{Case, DeviceName, Provenance, Record, StoreKind};
+use keymark_bench::{
+    Case, DeviceName, KeyFamily, Operation, Point, Provenance, Record, StackName, StoreKind,
+};
 use keymark_records::exchange::Shipped;
 
 use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
 use crate::analysis::{Analysis, Row};
 use crate::render::words;
-use crate::{Block, RemarkKind, Section};
+use crate::{Block, Depth, RemarkKind, Section};
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
@@ -20,6 +23,64 @@ impl Analysis {
             first.blocks.extend(self.assumptions().map(Block::Remark));
         }
         sections
+    }
+
+    /// Returns the first sections beside bars of all parts: what goes through other programs, then the tables that the bars
+    /// replace on a terminal. Signatures of logins are beside others.
+    pub(crate) fn overview_beside_bars(&self, articles: &[Record]) -> Vec<Section> {
+        let all = self.overview(None, articles);
+        let points: Vec<&Point> = { self.breakdowns.iter() }
+            .flat_map(|family| {
+                let steps = family.layers.steps.iter();
+                let steps = steps.flat_map(|step| [&step.upper, &step.lower]);
+                steps.chain([&family.layers.base.point])
+            })
+            .collect();
+        let is_part = |case: &Case| {
+            points.iter().any(|point| {
+                **point == Point::of(case)
+                    || point.stack != StackName::RAW && point.stack == case.stack
+            })
+        };
+        let is_drawn = |case: &Case| {
+            let mut of = self.breakdowns.iter().flat_map(|family| &family.breakdowns);
+            is_part(case)
+                && of.any(|breakdown| {
+                    breakdown.is_about(case) || case.parameters.get("protection").is_some()
+                })
+        };
+        let is_other = |row: &&Row| {
+            row.case.is_alone()
+                && !is_drawn(&row.case)
+                && KeyFamily::of(row.case.algorithm) != KeyFamily::PostQuantum
+        };
+        let others = entries(self.rows.iter().filter(is_other), Shown::Mean);
+        let others = others.into_iter().map(|mut entry| {
+            if entry.case.operation == Operation::Authenticate {
+                entry.case.operation = Operation::Sign;
+            }
+            entry
+        });
+        let others = Pivot::new(others.collect(), None);
+        let whole = self
+            .breakdowns
+            .iter()
+            .find_map(|family| family.layers.whole.as_ref());
+        let program = whole.map_or("these programs", |whole| whole.name);
+        let Some(mut others) = self.section(&format!("without {program}"), &others) else {
+            return all;
+        };
+        // Every line of the first screen counts.
+        if let (Some(heading), Some(Block::Remark(signs))) =
+            (&mut others.heading, others.blocks.get(1))
+        {
+            *heading = format!("{heading} ({})", signs.text);
+            others.blocks.truncate(1);
+        }
+        let depths = [Depth::Pictured].into_iter().chain(repeat(Depth::Beside));
+        let all = all.into_iter().zip(depths);
+        let all = all.map(|(section, depth)| section.at(depth));
+        std::iter::once(others).chain(all).collect()
     }
 
     fn pivots(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
@@ -52,11 +113,11 @@ impl Analysis {
             .chain(several);
         let levels = levels.unique_by(|row| row.id);
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
-        let cards = articles.is_empty().then(|| self.keycards());
+        let cards = articles.is_empty().then(|| self.keycards()).flatten();
         let sections = [
             self.section("mean time of an operation", &alone),
             self.section("operations per second, by number of workers", &levels),
-            cards.flatten(),
+            cards.map(|section| section.at(Depth::Beside)),
         ];
         sections.into_iter().flatten().collect()
     }
@@ -75,7 +136,10 @@ impl Analysis {
         let article = published_keycards()?;
         let entries = PivotFigure::published(&article, &own);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
-        self.section("for comparison, keycards of 2017", &pivot)
+        self.section(
+            "for comparison, gpg decryption on cards of 2017 (LWN)",
+            &pivot,
+        )
     }
 
     /// Returns the rows of the main column of the first table, and its heading.

@@ -6,21 +6,26 @@ use unicode_width::UnicodeWidthStr;
 
 use super::layout::{GAP, Layout};
 use super::{Width, filled, widths};
-use crate::verdict::Verdict;
+use crate::document::ScreenForm;
+use crate::verdict::{REASONS, UsageLine, Verdict};
 use crate::visible::{visible, words, wrapped};
 use crate::{Block, Document, Section, Table};
 
 /// Style of headings.
 pub const HEADING: Style = Style::new().bold();
+/// Labels below the figures.
+const WHY: &str = "Why";
+const SURE: &str = "Sure?";
+const NEXT: &str = "Next";
 /// Indent of further lines of a message.
 const HANGING: &str = "  ";
 
-/// Title, answers, conditions and sections. The warnings are left to the caller, who has a place for them.
+/// Title, verdict, conditions and sections. The warnings are left to the caller, who has a place for them.
 pub fn render(document: &Document, width: Width) -> String {
     illustrated(document, None, width)
 }
 
-/// Writes the document with a picture between the answers and the first table.
+/// Writes the document with a picture between the verdict and the first table.
 pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
@@ -29,14 +34,18 @@ pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> 
     if let Some(verdict) = &document.verdict {
         text.push_str(&self::verdict(verdict, width));
     }
-    for answer in &document.answers {
-        text.push_str(&item(&answer.text, width));
+    for (place, answer) in document.answers.iter().enumerate() {
+        text.push_str(&match place {
+            0 => heading(answer, width),
+            _ => item(answer, width),
+        });
     }
-    if !(document.answers.is_empty() || document.head.is_empty()) {
-        text.push('\n');
-    }
+    let indent = match document.form {
+        ScreenForm::Brief => "",
+        ScreenForm::Long => "  ",
+    };
     for line in &document.head {
-        text.push_str(&paragraph(line, width, "  "));
+        text.push_str(&paragraph(line, width, indent));
     }
     if let Some(picture) = picture {
         text.push('\n');
@@ -48,32 +57,47 @@ pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> 
         }
         text.push_str(&self::section(section, width));
     }
+    if let Some(verdict) = &document.verdict {
+        text.push_str(&grounds(verdict, document.form, width));
+    }
     text
 }
 
-/// The verdict: its first sentence in bold, a line for each use of a key, reasons and certainty.
+/// The verdict: its first sentence in bold, and a line for each use of a key.
 fn verdict(verdict: &Verdict, width: Width) -> String {
     let mut text = heading(&verdict.headline(), width);
     let lines = verdict.lines();
-    let name = lines
-        .iter()
-        .map(|line| line.name.width())
-        .max()
-        .unwrap_or(0);
-    let keys = lines
-        .iter()
-        .map(|line| line.keys.width())
-        .max()
-        .unwrap_or(0);
-    for line in lines {
-        let figures = format!("{:keys$}  {}", line.keys, line.figures);
+    let widest = |of: fn(&UsageLine) -> &String| {
+        let widths = lines.iter().map(|line| of(line).width());
+        widths.max().unwrap_or(0)
+    };
+    let (name, keys) = (widest(|line| &line.name), widest(|line| &line.keys));
+    for line in &lines {
+        let figures = match keys {
+            0 => line.figures.clone(),
+            _ => format!("{:keys$}  {}", line.keys, line.figures),
+        };
         text.push_str(&entry(2, &line.name, name + 1, &figures, width));
     }
-    for reason in verdict.because() {
-        text.push_str(&item(&reason, width));
-    }
-    text.push_str(&item(&format!("Certainty: {}", verdict.certainty()), width));
     text
+}
+
+/// Reasons, certainty and commands that lead on, below the figures. The long form has all reasons.
+fn grounds(verdict: &Verdict, form: ScreenForm, width: Width) -> String {
+    let mut reasons = verdict.because();
+    if form == ScreenForm::Brief {
+        reasons.truncate(REASONS);
+    }
+    let next = match form {
+        ScreenForm::Brief => verdict.next.join("  ·  "),
+        ScreenForm::Long => String::new(),
+    };
+    let labels = [WHY].into_iter().chain(std::iter::repeat(""));
+    let lines = labels.zip(reasons);
+    let lines = lines.chain(verdict.certainty().map(|text| (SURE, text)));
+    let lines = lines.chain((!next.is_empty()).then_some((NEXT, next)));
+    let text = lines.map(|(label, text)| entry(0, label, SURE.len() + 1, &visible(&text), width));
+    text.collect()
 }
 
 fn section(section: &Section, width: Width) -> String {

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use keymark_bench::{Case, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
-use crate::answers::of_comparison;
 use crate::compare::{Comparison, GeometricMean, Grounds, Pair, Sides, Verdict};
 use crate::grouped;
 use crate::units;
@@ -52,7 +51,7 @@ impl Comparison {
         sections.push(Section::bare(blocks));
         sections.extend(geometric(comparison, means));
         Document {
-            answers: of_comparison(comparison),
+            verdict: crate::verdict::Verdict::of_comparison(comparison),
             ..Document::of(sections)
         }
     }

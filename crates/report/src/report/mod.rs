@@ -1,4 +1,4 @@
-//! Report of a run, of several or of a comparison: answers, conditions, differences, then each run's own sections.
+//! Report of a run, of several or of a comparison: verdict, conditions, differences, then each run's own sections.
 
 mod comparison;
 mod published;
@@ -13,10 +13,10 @@ use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::record::{Record, RunState};
 
-use crate::answers;
 use crate::compare::{Comparison, conditions};
 use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
 use crate::units::counted;
+use crate::verdict::Verdict;
 
 pub use published::published_section;
 pub use series::{SeriesRow, series, series_rows};
@@ -52,21 +52,16 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
         whole.add(part.document, name.as_deref(), index == 0);
     }
     if let Some(comparison) = comparison {
-        // What differs is what several runs are laid beside one another for.
-        whole
-            .answers
-            .splice(0..0, answers::of_comparison(comparison));
+        whole.verdict = Verdict::of_comparison(comparison);
     }
     whole
 }
 
 impl Document {
-    /// Another document behind this one, under its name where there are several. The answers are the first one's, the
-    /// verdict is that of a single run.
+    /// Another document behind this one, under its name where there are several. The verdict is that of a single run.
     fn add(&mut self, other: Self, name: Option<&str>, first: bool) {
         debug_assert_eq!(other.schema, SCHEMA);
         if first {
-            self.answers = other.answers;
             self.verdict = other.verdict.filter(|_| name.is_none());
         }
         let named = |text: String| match name {

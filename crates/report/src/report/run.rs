@@ -8,7 +8,6 @@ use crate::analysis::tables;
 use crate::analysis::{
     Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, and, key_use, servers,
 };
-use crate::answers::{Topic, answers};
 use crate::charts::{Chart, Mark};
 use crate::compare::conditions;
 use crate::document::mixed;
@@ -40,23 +39,21 @@ impl Analysis {
         articles: &[Record],
         by: Option<&[Axis]>,
     ) -> Document {
-        let mut answers = answers(self, record);
         let verdict = Verdict::of(self, record);
-        if verdict.is_some() {
-            // The verdict has the keys, and says itself how certain it is.
-            let said = [Topic::Keys, Topic::Certainty];
-            answers.retain(|answer| !said.contains(&answer.topic));
-        }
         let run = AnalyzedRun {
             record,
             analysis: self,
         };
-        let mut sections = self.overview(by, articles);
+        let picture = self.picture_of(&verdict, record);
+        let mut sections = match &picture {
+            Some(picture) if by.is_none() && picture.kind == PictureKind::Layers.word() => {
+                self.overview_beside_bars(articles)
+            }
+            Some(_) | None => self.overview(by, articles),
+        };
         sections.push(self.main(run));
         if let Some(first) = sections.first_mut() {
-            first
-                .blocks
-                .extend(self.picture(record).map(Block::Picture));
+            first.blocks.extend(picture.map(Block::Picture));
         }
         sections.extend(self.services());
         sections.extend(self.servers());
@@ -87,25 +84,27 @@ impl Analysis {
         sections.extend(pictured("how even the durations are", uneven));
         let sections = with_few_pictures(sections);
         let warnings = self.warnings(record);
-        let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
             title: Some(format!("run {}", record.id)),
-            verdict,
-            answers,
-            head,
-            head_in_brief,
+            verdict: Some(verdict),
+            head: conditions::head(record, self.speed.as_ref()),
+            head_in_brief: conditions::in_brief(record),
             warnings,
             ..Document::of(sections)
         }
     }
 
-    /// Returns the picture of the answer, of many means those of the first table's main column.
+    /// Returns the picture of the verdict, of many means those of the first table's main column.
     pub fn picture(&self, record: &Record) -> Option<Chart> {
+        self.picture_of(&Verdict::of(self, record), record)
+    }
+
+    fn picture_of(&self, verdict: &Verdict, record: &Record) -> Option<Chart> {
         let run = AnalyzedRun {
             record,
             analysis: self,
         };
-        let kind = pictures::default_kind(&answers(self, record), &[run])?;
+        let kind = pictures::default_kind(&[verdict], &[run])?;
         let chart = pictures::charts(&[run], kind).into_iter().next()?;
         let dots = chart.marks().filter_map(Mark::try_as_dot_ref).count();
         let column = self

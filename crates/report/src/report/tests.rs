@@ -51,8 +51,8 @@ fn one_runs_report_is_that_runs() {
         Some("GnuPG keys on AMD EPYC, 2 cores")
     );
     assert_eq!(
-        (&whole.answers, &whole.sections),
-        (&own.answers, &own.sections)
+        (&whole.verdict, &whole.sections),
+        (&own.verdict, &own.sections)
     );
     assert_eq!((&whole.head, &whole.warnings), (&own.head, &own.warnings));
 }

@@ -1,11 +1,31 @@
-//! One key on several devices.
+//! One key on several devices or in several libraries.
 
 use itertools::Itertools;
-use keymark_bench::{Provenance, StoreKind};
+use keymark_bench::{Algorithm, Case, Operation, Provenance, StackName, StoreKind, USUAL};
+use keymark_records::exchange::Shipped;
+use keymark_stats::{Estimate, Seconds};
+use serde::Serialize;
 
-use super::{DeviceRanking, Evidence, Finding, RankedDevice};
+use super::evidence::alone;
+use super::{Evidence, Finding};
 use crate::analysis::{Analysis, Row};
 use crate::grouped;
+
+/// Surprising ratio of two libraries' times.
+const MANY: f64 = 2.0;
+/// Ratio to a published time that another computer does not explain.
+const SLOWER: f64 = 1.2;
+
+/// Devices for one key, from the fastest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeviceRanking {
+    /// The key.
+    pub algorithm: Algorithm,
+    /// The operation.
+    pub operation: Operation,
+    /// Mean on each device.
+    pub devices: Vec<Evidence>,
+}
 
 /// A ranking for each operation with a key that several devices did through the same program, if any device is not this
 /// CPU.
@@ -13,15 +33,8 @@ pub(super) fn rankings(analysis: &Analysis) -> Option<Finding> {
     let rows = analysis.rows.iter().filter(|row| is_of_device(row));
     let groups = grouped(rows, |row| (row.case.capability(), row.case.stack));
     let rankings = groups.into_iter().filter_map(|((capability, _), rows)| {
-        let known = rows.into_iter().filter_map(|row| {
-            Some(RankedDevice {
-                device: row.case.device.clone(),
-                provenance: row.case.provenance,
-                evidence: Evidence::of(row)?,
-            })
-        });
-        let mean = |ranked: &RankedDevice| ranked.evidence.mean.value.0;
-        let devices = known.sorted_by(|a, b| mean(a).total_cmp(&mean(b)));
+        let known = rows.into_iter().filter_map(Evidence::of);
+        let devices = known.sorted_by(Evidence::by_mean);
         let devices: Vec<_> = devices.unique_by(|ranked| ranked.device.clone()).collect();
         (devices.len() > 1).then_some(DeviceRanking {
             algorithm: capability.algorithm,
@@ -35,10 +48,82 @@ pub(super) fn rankings(analysis: &Analysis) -> Option<Finding> {
     (several && !rankings.is_empty()).then_some(Finding::Devices { rankings })
 }
 
-/// Returns whether a row has a device's own time. A virtual card or soft token is this CPU under another name.
+/// Returns whether a row has a device's own time. A virtual card or soft token is this CPU under another name, and
+/// predictions have a rule of their own.
 fn is_of_device(row: &Row) -> bool {
     row.case.is_alone()
         && row.under_load.is_none()
         && row.case.parameters.get("protection") != Some("cached")
-        && row.case.provenance != Provenance::Virtual
+        && !matches!(
+            row.case.provenance,
+            Provenance::Virtual | Provenance::Predicted
+        )
+}
+
+/// The operation that the most programs did, in a run of one key on one device.
+pub(super) fn programs(analysis: &Analysis) -> Option<Finding> {
+    let mut rows = analysis.rows.iter();
+    let key = |row: &Row| (row.case.algorithm, row.case.device.clone());
+    if !rows.by_ref().map(key).all_equal() {
+        return None;
+    }
+    let alone = alone(&analysis.rows).filter_map(Evidence::of);
+    let operations = grouped(alone, |of| of.operation).into_iter();
+    let programs = operations.map(|(_, of)| {
+        let of = of.into_iter().sorted_by(Evidence::by_mean);
+        of.unique_by(|of| of.program.clone()).collect::<Vec<_>>()
+    });
+    let programs = programs.rev().max_by_key(Vec::len)?;
+    (programs.len() > 1).then_some(Finding::Programs { programs })
+}
+
+/// The two libraries of one CPU that differ most in the time of one operation, if one is many times slower.
+pub(super) fn libraries(analysis: &Analysis) -> Option<Finding> {
+    let raw = alone(&analysis.rows)
+        .filter(|row| row.case.stack == StackName::RAW && row.case.store == StoreKind::SOFTWARE);
+    let groups = grouped(raw, |row| {
+        let schemes = row.case.parameters.clone().replaced("library", USUAL);
+        (row.case.capability(), schemes)
+    });
+    let pairs = groups.into_iter().filter_map(|(_, rows)| {
+        let all = rows.into_iter().filter_map(Evidence::of);
+        let (fast, slow) = all.minmax_by(Evidence::by_mean).into_option()?;
+        let times = slow.mean.over(&fast.mean);
+        (times.low?.0 > MANY).then_some((times.value.0, fast, slow))
+    });
+    let (_, fast, slow) = pairs.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(Finding::Libraries { slow, fast })
+}
+
+/// The device that is furthest behind its published figure.
+pub(super) fn published(analysis: &Analysis) -> Option<Finding> {
+    let plain = |name: &str| name.to_lowercase().replace(['-', ' ', '_'], "");
+    let articles: Vec<_> = Shipped::of_times()
+        .filter_map(|article| article.record().ok())
+        .collect();
+    let devices = alone(&analysis.rows).filter(|row| {
+        row.case.provenance == Provenance::Measured && row.case.stack != StackName::RAW
+    });
+    let slower = devices.filter_map(|row| {
+        let case = &row.case;
+        let product = plain(case.device.as_str());
+        let is_it = |other: &Case| {
+            let name = plain(other.device.as_str());
+            (other.capability(), other.stack) == (case.capability(), case.stack)
+                && name.len() > 3
+                && product.contains(&name)
+        };
+        let published = articles.iter().flat_map(|article| &article.cases);
+        let means = published.filter(|other| is_it(&other.case));
+        let means = means.filter_map(|other| Some(other.published.as_ref()?.mean.0));
+        let published = Seconds(means.max_by(f64::total_cmp)?);
+        let evidence = Evidence::of(row)?;
+        let times = evidence.mean.over(&Estimate::exact(published));
+        (times.low?.0 > SLOWER).then_some((times.value.0, evidence, published))
+    });
+    let (_, evidence, published) = slower.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(Finding::Published {
+        evidence,
+        published,
+    })
 }

@@ -1,48 +1,66 @@
-//! What a run recommends or finds, as data: fields by one rule for each kind of run, put into words in one place.
+//! Findings of a run as data: one rule for each kind of run in a file of its own, put into words in one place (`words`).
 //!
 //! Security comes first, then time: of the keys with at least [`LEAST`] bits of strength the fastest is recommended.
 //! Among keys whose difference the intervals do not show, the strongest is. A weaker key is never recommended.
 
+mod changes;
 mod devices;
+mod evidence;
 mod keys;
+mod layers;
+mod servers;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod words;
+mod workers;
 
-use keymark_bench::{
-    Algorithm, CaseId, DeviceName, Operation, Provenance, Record, RunState, Strength,
-};
-use keymark_stats::{Estimate, Ratio, Seconds};
+use keymark_bench::{CaseId, Provenance, Record, RunState, Strength};
 use serde::Serialize;
 
 use crate::analysis::{Analysis, Row};
+use crate::compare::Comparison;
+
+pub use changes::{CaseChange, SideChanges, SlowestMachine};
+pub use devices::DeviceRanking;
+pub use evidence::{Evidence, RateEvidence};
+pub use keys::{KeyChoice, KeyUsage, SlowerKey};
+pub use layers::KeyShare;
+pub use servers::{Knee, RelativeGain};
+pub use waiting::{PredictedKey, PredictedPart, SlowCase};
+pub use words::UsageLine;
+pub(crate) use words::program;
+pub use workers::WorkerGain;
 
 /// Strength in bits that a recommended key has at least (NIST SP 800-57 part 1 rev. 5, table 4: acceptable beyond 2030).
 pub const LEAST: Strength = Strength(128);
-/// Sentences of reasons, at most.
+/// Sentences of reasons on a screen, at most.
 pub(crate) const REASONS: usize = 2;
 
-/// A run's verdict.
+/// A verdict on a run or on a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The finding, one for each use of a key or one for the run.
+    /// The main finding: what to do, or what is so.
     pub finding: Finding,
-    /// How far the figures can be trusted.
-    pub certainty: Certainty,
+    /// Further findings, the most important first.
+    pub because: Vec<Finding>,
+    /// How far the figures can be trusted; none of a comparison, whose findings say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<Certainty>,
     /// Commands that lead on.
     pub next: Vec<String>,
 }
 
-/// What was found, by kind of run.
+/// A finding by one rule, with its figures and their rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
-    /// Several keys were measured through the same program: which to use.
+    /// Several keys through the same program: which to use.
     Keys {
         /// A choice for each use, in the order in which readers care for them.
         choices: Vec<KeyChoice>,
     },
-    /// One key was measured on several devices: which is the fastest.
+    /// One key on several devices: which is the fastest.
     Devices {
         /// A ranking for each operation with a key.
         rankings: Vec<DeviceRanking>,
@@ -51,88 +69,133 @@ pub enum Finding {
     Single {
         /// Its time.
         evidence: Evidence,
-        /// Its program, as people call it.
-        program: String,
-        /// Its device.
-        device: DeviceName,
     },
-}
-
-/// Use of a key, in the order in which readers care for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KeyUsage {
-    /// Signing and decrypting with gpg, the key in the clear.
-    Gnupg,
-    /// Signing and decrypting with gpg, the passphrase in gpg-agent's cache.
-    GnupgCached,
-    /// Signing a login by an SSH agent.
-    SshLogin,
-    /// Signing the handshakes of a TLS server.
-    TlsServer,
-    /// Signing and decapsulating by algorithms that a quantum computer does not break.
-    PostQuantum,
-}
-
-/// The key to use for one operation of a [`KeyUsage`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct KeyChoice {
-    /// The use.
-    pub usage: KeyUsage,
-    /// The operation.
-    pub operation: Operation,
-    /// The recommended key; none where all are weaker than [`LEAST`] or too uncertain.
-    pub chosen: Option<Evidence>,
-    /// Other strong keys whose time does not differ from it by their intervals.
-    pub alike: Vec<Evidence>,
-    /// Slower keys, with the quotient of their mean and the recommended key's.
-    pub slower: Vec<SlowerKey>,
-    /// Keys weaker than [`LEAST`], whatever their time.
-    pub weak: Vec<Evidence>,
-}
-
-/// A key that costs more than the recommended one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SlowerKey {
-    /// Its figure.
-    pub evidence: Evidence,
-    /// Its mean over the recommended key's, between the quotients of the intervals' ends.
-    pub times: Estimate<Ratio>,
-}
-
-/// A mean time and the row that has it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Evidence {
-    /// The key.
-    pub algorithm: Algorithm,
-    /// The operation.
-    pub operation: Operation,
-    /// Mean time of an operation in seconds, with its 95 % interval.
-    pub mean: Estimate<Seconds>,
-    /// The case.
-    pub row: CaseId,
-}
-
-/// Devices for one key, from the fastest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DeviceRanking {
-    /// The key.
-    pub algorithm: Algorithm,
-    /// The operation.
-    pub operation: Operation,
-    /// Each device with its mean.
-    pub devices: Vec<RankedDevice>,
-}
-
-/// A device of a ranking.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RankedDevice {
-    /// Its name.
-    pub device: DeviceName,
-    /// Provenance of its figure.
-    pub provenance: Provenance,
-    /// Its figure.
-    pub evidence: Evidence,
+    /// One key through several programs.
+    Programs {
+        /// The same operation through each, the fastest first.
+        programs: Vec<Evidence>,
+    },
+    /// Several operations that no other rule compares.
+    Cases {
+        /// Number of cases with a figure.
+        cases: usize,
+        /// The fastest.
+        fastest: Evidence,
+        /// The slowest.
+        slowest: Evidence,
+    },
+    /// No case has a figure.
+    Nothing {
+        /// Number of cases.
+        cases: usize,
+        /// Cases that failed.
+        failed: Vec<CaseId>,
+    },
+    /// Share of the private key in the time of a whole program.
+    KeyShares {
+        /// The program, as people call it.
+        program: &'static str,
+        /// Keys that take less than a tenth of the time for certain.
+        hidden: Vec<KeyShare>,
+        /// Keys that take more than half for certain.
+        dominant: Vec<KeyShare>,
+        /// Keys between; only where there is no other.
+        between: Vec<KeyShare>,
+    },
+    /// Gain by several workers, and what is full.
+    Workers {
+        /// A gain for each key and program.
+        gains: Vec<WorkerGain>,
+    },
+    /// Rates of a server or a service that signs, by key.
+    Rates {
+        /// The server or service.
+        program: String,
+        /// Its settings, in words.
+        settings: String,
+        /// Noun of its transactions: `handshakes`.
+        makes: &'static str,
+        /// Rate per second that was asked of it; none if clients asked as often as they could.
+        asked: Option<f64>,
+        /// Best rate first.
+        rates: Vec<RateEvidence>,
+    },
+    /// Gain by a second certificate of another kind.
+    SecondCertificate {
+        /// The faster certificate.
+        fast: RateEvidence,
+        /// The RSA certificate.
+        rsa: RateEvidence,
+        /// Rate with the faster one over that with RSA.
+        gain: keymark_stats::Estimate<keymark_stats::Ratio>,
+    },
+    /// Change of a server's rate by a key exchange, more servers or another certificate.
+    Relative {
+        /// A gain for each pair of cases.
+        gains: Vec<RelativeGain>,
+    },
+    /// Number of users at which servers are full.
+    Saturation {
+        /// One for each server with a key.
+        knees: Vec<Knee>,
+    },
+    /// Share of the private key in a server's processor time.
+    ProcessorShares {
+        /// Key, share and row, the largest share first.
+        shares: Vec<(keymark_bench::Algorithm, keymark_stats::Ratio, CaseId)>,
+    },
+    /// Predicted times on microcontrollers.
+    Predictions {
+        /// Time in seconds that users tolerate.
+        tolerated: keymark_stats::Seconds,
+        /// A prediction for each key.
+        keys: Vec<PredictedKey>,
+    },
+    /// Operations slower than users tolerate.
+    TooSlow {
+        /// Time in seconds that users tolerate.
+        tolerated: keymark_stats::Seconds,
+        /// Cases, the slowest first, one for each key of a device.
+        cases: Vec<SlowCase>,
+    },
+    /// More operations arrive than are served.
+    Overloaded {
+        /// Arrivals over capacity, of the first case.
+        utilization: keymark_stats::Ratio,
+        /// Cases whose queue grows.
+        cases: Vec<(String, CaseId)>,
+    },
+    /// Cost of a cached passphrase.
+    Passphrase {
+        /// Keys with a passphrase, and the same without.
+        pairs: Vec<[Evidence; 2]>,
+        /// Fastest published decryption by a keycard of 2017 in seconds, if it is faster.
+        keycard: Option<keymark_stats::Seconds>,
+    },
+    /// Two libraries of which one is many times slower.
+    Libraries {
+        /// The slower one.
+        slow: Evidence,
+        /// The faster one.
+        fast: Evidence,
+    },
+    /// A device slower than its published figure.
+    Published {
+        /// Its figure.
+        evidence: Evidence,
+        /// Published mean in seconds.
+        published: keymark_stats::Seconds,
+    },
+    /// Changes between runs; rows are places of pairs.
+    Changes {
+        /// The changes of each side.
+        sides: Vec<SideChanges>,
+    },
+    /// The slowest machine for each operation; rows are places of pairs.
+    SlowestMachines {
+        /// One for each operation.
+        machines: Vec<SlowestMachine>,
+    },
 }
 
 /// How far figures can be trusted.
@@ -142,6 +205,8 @@ pub struct Certainty {
     pub measured: usize,
     /// Figures of virtual cards, twins and models.
     pub simulated: usize,
+    /// Figures of articles.
+    pub published: usize,
     /// Cases that failed.
     pub failed: usize,
     /// Figures without an interval.
@@ -150,22 +215,41 @@ pub struct Certainty {
     pub typical_permille: Option<u32>,
     /// Half width of the widest interval, in tenths of a per cent of its mean.
     pub worst_permille: Option<u32>,
+    /// True if the run ended early.
+    pub early: bool,
 }
 
 impl Verdict {
-    /// Finds a run's verdict; none for an article's figures and for a kind of run without a rule.
-    pub fn of(analysis: &Analysis, record: &Record) -> Option<Self> {
-        if record.state == RunState::Published {
-            return None;
-        }
-        let finding = devices::rankings(analysis)
-            .or_else(|| keys::choices(analysis))
-            .or_else(|| single(analysis))?;
-        Some(Self {
+    /// Finds a run's verdict.
+    pub fn of(analysis: &Analysis, record: &Record) -> Self {
+        let mut findings = findings(analysis, record).into_iter();
+        let finding = findings
+            .next()
+            .or_else(|| single(analysis))
+            .or_else(|| devices::programs(analysis))
+            .or_else(|| cases(analysis))
+            .unwrap_or_else(|| nothing(&analysis.rows));
+        Self {
             finding,
-            certainty: Certainty::of(&analysis.rows),
+            because: findings.collect(),
+            certainty: Some(Certainty::of(&analysis.rows, record)),
             next: next(record),
+        }
+    }
+
+    /// Finds a comparison's verdict.
+    pub fn of_comparison(comparison: &Comparison) -> Option<Self> {
+        Some(Self {
+            finding: changes::finding(comparison)?,
+            because: Vec::new(),
+            certainty: None,
+            next: Vec::new(),
         })
+    }
+
+    /// Returns all findings, the main one first.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        std::iter::once(&self.finding).chain(&self.because)
     }
 
     /// Returns the fields for programs: those of the verdict, and the key of the first use by operation (`sign`,
@@ -184,16 +268,64 @@ impl Verdict {
     }
 }
 
+/// Returns what the rules find, the most important first.
+fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
+    let main = [
+        waiting::overloaded(analysis),
+        servers::rates(analysis),
+        devices::rankings(analysis),
+        keys::choices(analysis),
+        waiting::predictions(analysis, record),
+    ];
+    let mut main = main.into_iter().flatten();
+    let only = (analysis.rows.len() == 1).then(|| single(analysis));
+    let first = main.next().or_else(|| only.flatten());
+    let others = [
+        waiting::too_slow(analysis, record),
+        layers::key_shares(analysis),
+        workers::workers(analysis),
+        servers::second_certificate(analysis),
+        servers::relative(analysis),
+        servers::processor_shares(analysis),
+        servers::saturation(analysis),
+        waiting::passphrase(analysis),
+        devices::libraries(analysis),
+        devices::published(analysis),
+    ];
+    // A ranking of devices has the keys.
+    let ranked = matches!(first, Some(Finding::Devices { .. }));
+    first
+        .into_iter()
+        .chain(others.into_iter().flatten())
+        .chain(main.filter(|finding| !(ranked && matches!(finding, Finding::Keys { .. }))))
+        .collect()
+}
+
 /// The only operation of a run.
 fn single(analysis: &Analysis) -> Option<Finding> {
     let [row] = analysis.rows.as_slice() else {
         return None;
     };
-    Some(Finding::Single {
-        evidence: Evidence::of(row)?,
-        program: words::program(&row.case),
-        device: row.case.device.clone(),
+    let evidence = Evidence::of(row)?;
+    Some(Finding::Single { evidence })
+}
+
+fn cases(analysis: &Analysis) -> Option<Finding> {
+    let mut all: Vec<Evidence> = analysis.rows.iter().filter_map(Evidence::of).collect();
+    all.sort_by(Evidence::by_mean);
+    Some(Finding::Cases {
+        cases: all.len(),
+        fastest: all.first()?.clone(),
+        slowest: all.last()?.clone(),
     })
+}
+
+fn nothing(rows: &[Row]) -> Finding {
+    let failed = rows.iter().filter(|row| row.failure.is_some());
+    Finding::Nothing {
+        cases: rows.len(),
+        failed: failed.map(|row| row.id).collect(),
+    }
 }
 
 fn next(record: &Record) -> Vec<String> {
@@ -204,42 +336,31 @@ fn next(record: &Record) -> Vec<String> {
     ]
 }
 
-impl Evidence {
-    /// The figure of a case that one worker measured, if it has one and did not fail.
-    fn of(row: &Row) -> Option<Self> {
-        let mean = row.bounds().filter(|_| row.failure.is_none())?;
-        Some(Self {
-            algorithm: row.case.algorithm,
-            operation: row.case.operation,
-            mean,
-            row: row.id,
-        })
-    }
-
-    fn strength(&self) -> Option<Strength> {
-        keymark_bench::strength::of_key(self.algorithm)
-    }
-}
-
 impl Certainty {
-    fn of(rows: &[Row]) -> Self {
+    fn of(rows: &[Row], record: &Record) -> Self {
         let mut widths: Vec<Option<f64>> = rows.iter().filter_map(Row::doubt).collect();
         let without_interval = widths.iter().filter(|width| width.is_none()).count();
         widths.retain(Option::is_some);
         let permille = |width: f64| (width * 1000.0).ceil().min(f64::from(u32::MAX)) as u32;
         let mut known: Vec<u32> = widths.into_iter().flatten().map(permille).collect();
         known.sort_unstable();
-        let of_a_figure = |row: &&Row| row.mean().is_some() && row.failure.is_none();
-        let figures = || rows.iter().filter(of_a_figure);
-        let is_measured = |row: &&Row| row.case.provenance == Provenance::Measured;
-        let measured = figures().filter(is_measured).count();
+        let has_figure = |row: &Row| row.mean().is_some() || row.throughput.is_some();
+        let of = |kind: Provenance| {
+            let figures = rows
+                .iter()
+                .filter(|row| has_figure(row) && row.failure.is_none());
+            figures.filter(|row| row.case.provenance == kind).count()
+        };
+        let simulated = [Provenance::Virtual, Provenance::Twin, Provenance::Predicted];
         Self {
-            measured,
-            simulated: figures().count() - measured,
+            measured: of(Provenance::Measured),
+            simulated: simulated.into_iter().map(of).sum(),
+            published: of(Provenance::Published),
             failed: rows.iter().filter(|row| row.failure.is_some()).count(),
             without_interval,
             typical_permille: known.get(known.len() / 2).copied(),
             worst_permille: known.last().copied(),
+            early: matches!(record.state, RunState::Interrupted | RunState::Unfinished),
         }
     }
 }

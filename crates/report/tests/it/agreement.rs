@@ -2,16 +2,19 @@
 
 use std::path::Path;
 
-use keymark_bench::Record;
+use keymark_bench::{Parameters, Record, StackName};
 use keymark_records::exchange;
 use keymark_report::analysis::{Analysis, Row};
-use keymark_report::answers::{Topic, answers};
 use keymark_report::charts::Mark;
+use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
-use keymark_report::units::{self, Unit};
-use keymark_report::{Block, Cell, Form, RemarkKind};
+use keymark_report::render::{Width, text};
+use keymark_report::units::Unit;
+use keymark_report::verdict::Verdict;
+use keymark_report::{Beside, Block, Cell, Form, RemarkKind};
 use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
+use serde_json::Value;
 
 const RECORDS: [&str; 5] = [
     "golden/everything",
@@ -28,7 +31,7 @@ fn near(a: f64, b: f64) -> bool {
 #[test]
 #[allow(clippy::too_many_lines, reason = "one walk through each record")]
 fn no_figure_contradicts_another() {
-    let (mut cells, mut dots, mut bars) = (0, 0, 0);
+    let (mut cells, mut dots, mut bars, mut evidence) = (0, 0, 0, 0);
     for name in RECORDS {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.json"));
         let record = exchange::import(&path).unwrap();
@@ -88,24 +91,93 @@ fn no_figure_contradicts_another() {
                 bars += 1;
             }
         }
-        for said in answers(&analysis, &record) {
-            if said.topic != Topic::Keys {
-                continue;
-            }
-            let Some((_, rest)) = said.text.split_once("is fastest (") else {
-                continue;
-            };
-            let (time, _) = rest.split_once(')').unwrap();
-            let rows = said.rows.iter().map(|id| &analysis.rows[id.0 as usize]);
-            let mut times = rows.filter_map(Row::mean).map(units::duration);
-            assert!(
-                time.starts_with("about ") || times.any(|own| own == time),
-                "{name}: {}",
-                said.text
-            );
-        }
+        let fields = Verdict::of(&analysis, &record).fields();
+        evidence += figures_of_rows(&fields, &analysis);
     }
     assert!(cells > 20 && dots > 20 && bars > 3, "{cells} {dots} {bars}");
+    assert!(evidence > 20, "{evidence}");
+}
+
+/// Checks each mean and each rate of a verdict as JSON against its row, and counts them.
+fn figures_of_rows(fields: &Value, analysis: &Analysis) -> usize {
+    let inner = match fields {
+        Value::Object(fields) => fields
+            .values()
+            .map(|of| figures_of_rows(of, analysis))
+            .sum(),
+        Value::Array(all) => all.iter().map(|of| figures_of_rows(of, analysis)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    };
+    let Some(row) = fields.get("row").and_then(Value::as_u64) else {
+        return inner;
+    };
+    let row = &analysis.rows[row as usize];
+    let same = |name: &str, own: Option<f64>| {
+        let Some(value) = fields.get(name).and_then(|figure| figure["value"].as_f64()) else {
+            return 0;
+        };
+        assert!(near(value, own.unwrap()), "{fields}");
+        1
+    };
+    inner
+        + same("mean", row.mean().map(|mean| mean.0))
+        + same("rate", row.throughput.map(|rate| rate.value.0))
+}
+
+/// A screen as a terminal of this width shows it.
+fn screen(record: &Record, columns: u16) -> String {
+    let analysis = Analysis::of(record, &layers());
+    let document = analysis.document(record, &[]);
+    let chart = analysis.picture(record).unwrap();
+    let beside = match chart.kind == PictureKind::Layers.word() {
+        true => Beside::Picture,
+        false => Beside::Nothing,
+    };
+    let picture = terminal::draw(&chart, Signs::Unicode, usize::from(columns));
+    let text = text::illustrated(
+        &document.brief(beside),
+        Some(&picture),
+        Width::Columns(columns),
+    );
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+#[test]
+fn a_default_run_fits_a_screen_and_begins_with_its_verdict() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/default.json");
+    let mut record = exchange::import(&path).unwrap();
+    let [wide, narrow] = [100, 80].map(|columns| screen(&record, columns));
+    assert!(wide.lines().count() <= 30, "{wide}");
+    assert!(narrow.lines().count() <= 35, "{narrow}");
+    insta::assert_snapshot!("screen", wide);
+    // Users have a passphrase: their keys as well, by the times of an agent that derives a key each time.
+    for place in 0..record.cases.len() {
+        let mut case = record.cases[place].clone();
+        if case.case.stack == StackName::GNUPG && case.case.is_alone() {
+            case.case.parameters = Parameters::from([("protection", "cached")]);
+            for sample in case.blocks.iter_mut().flat_map(|block| &mut block.samples) {
+                sample.end.0 += 270_000_000;
+            }
+            record.plan.cases.push(case.case.clone());
+            record.cases.push(case);
+        }
+    }
+    let [wide, narrow] = [100, 80].map(|columns| screen(&record, columns));
+    assert!(wide.lines().count() <= 30, "{wide}");
+    assert!(narrow.lines().count() <= 36, "{narrow}");
+    assert!(wide.contains("cached passphrase"), "{wide}");
+}
+
+#[test]
+fn each_record_begins_with_its_verdict() {
+    for name in RECORDS {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.json"));
+        let record = exchange::import(&path).unwrap();
+        let found = Verdict::of(&Analysis::of(&record, &layers()), &record);
+        let text = screen(&record, 100);
+        let begin: String = text.lines().take(3).collect::<Vec<_>>().join(" ");
+        assert!(begin.starts_with(&found.headline()), "{name}: {begin}");
+    }
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn every_section_there_is_stands_in_the_report() {
         .collect();
     let begins = [
         "mean time of an operation",
-        "operations per second, by number of workers: sign, gnupg",
+        "operations per second, by number of workers: sign, gpg",
         "where the time goes in GnuPG",
         "where the time goes, by process",
         "where the time goes with one process for each operation",

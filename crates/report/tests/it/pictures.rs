@@ -12,12 +12,12 @@ use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
 use keymark_bench::record::Record;
 use keymark_records::exchange;
 use keymark_report::analysis::Analysis;
-use keymark_report::answers::answers;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Fill, Mark, Theme, svg};
 use keymark_report::document::Block;
 use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
 use keymark_report::render::html::{self, ReadIn};
+use keymark_report::verdict::Verdict;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
@@ -48,7 +48,7 @@ fn every(record: &Record) -> Vec<Chart> {
 fn chosen(record: &Record) -> Option<PictureKind> {
     let analysis = &Analysis::of(record, &layers());
     pictures::default_kind(
-        &answers(analysis, record),
+        &[&Verdict::of(analysis, record)],
         &[AnalyzedRun { record, analysis }],
     )
 }

@@ -2,7 +2,8 @@
 
 use itertools::Itertools;
 use keymark_bench::{Algorithm, Family, Provenance};
-use keymark_report::grouped;
+use keymark_report::units::counted;
+use keymark_report::{Document, grouped};
 use keymark_stacks::inventory::{Found, Inventory};
 
 use super::Server;
@@ -20,6 +21,10 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
         .partition(|found| found.identity.provenance == Provenance::Twin);
     // What is plugged in stands first: only a token that is there has a serial number.
     others.sort_by_key(|found| found.identity.serial.is_none());
+    output::document(&Document {
+        answers: vec![verdict(&others, twins.len())],
+        ..Document::of(Vec::new())
+    });
     for found in &others {
         output::entry(0, found.identity.device.as_str(), NAME, &offered(found));
     }
@@ -41,6 +46,28 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
     }
     output::line("");
     output::line("'keymark devices --long' lists algorithms, versions and modules");
+}
+
+/// `3 key stores can be measured: software, softhsm and swtpm; 4 twins simulate devices.`
+fn verdict(stores: &[&Found], twins: usize) -> String {
+    let measurable = |found: &&&Found| {
+        let mut ways = found.ways.iter().filter_map(|way| way.found.as_ref().ok());
+        ways.any(|capabilities| !capabilities.is_empty())
+    };
+    let names = stores.iter().filter(measurable);
+    let names: Vec<&str> = names.map(|found| found.identity.device.as_str()).collect();
+    let twins = match twins {
+        0 => String::new(),
+        some => format!("; {} of devices can be simulated", counted(some, "twin")),
+    };
+    match names.len() {
+        0 => format!("No key store can be measured here{twins}."),
+        some => format!(
+            "{} can be measured: {}{twins}.",
+            counted(some, "key store"),
+            names.join(", ")
+        ),
+    }
 }
 
 /// All in one line, if there are any.

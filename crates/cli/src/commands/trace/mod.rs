@@ -123,20 +123,26 @@ fn measure(
     let records = reader.read()?;
     let trace = Trace::of(&records, ended.begin_ns, ended.end_ns);
     let mut of_program = Vec::new();
-    if trace.kinds.is_empty() {
-        of_program.push(tables::nothing_asked(&trace));
-    } else {
+    let verdict = match trace.kinds.as_slice() {
+        [] => tables::nothing_asked(&trace),
+        _ => tables::verdict(&trace),
+    };
+    if !trace.kinds.is_empty() {
         if arguments.apdu {
             of_program.push(tables::list(&records, ended.begin_ns, origin));
         }
         of_program.push(tables::commands(&trace, origin));
         of_program.push(tables::breakdown(&trace, origin));
     }
-    let sections = vec![
-        first_use(&ready, origin),
-        Section::headed("the program", of_program),
-    ];
-    Ok((ended.exit, Some(Document::of(sections))))
+    let mut sections = vec![first_use(&ready, origin)];
+    if !of_program.is_empty() {
+        sections.push(Section::headed("the program", of_program));
+    }
+    let document = Document {
+        answers: vec![verdict],
+        ..Document::of(sections)
+    };
+    Ok((ended.exit, Some(document)))
 }
 
 fn first_use(records: &[TracedCall], origin: &Origin) -> Section {

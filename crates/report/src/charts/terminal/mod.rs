@@ -37,7 +37,14 @@ const WIDEST: usize = 110;
 pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
     let width = columns.clamp(NARROWEST, WIDEST);
     let mut lines = wrapped(&chart.title, width, "", words);
-    lines.extend(legend(chart, signs, width));
+    let mut legend = legend(chart, signs, width);
+    if let ([title], [only]) = (lines.as_mut_slice(), legend.as_slice())
+        && title.width() + only.width() + 2 <= width
+    {
+        *title = format!("{title}: {only}");
+        legend.clear();
+    }
+    lines.extend(legend);
     for panel in &chart.panels {
         if let Some(heading) = &panel.heading {
             lines.push(String::new());
@@ -98,6 +105,12 @@ fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
     fills.next()
 }
 
+/// Tells if kinds of figures are marked: bars of one kind that was measured need no sign.
+fn is_marked(chart: &Chart) -> bool {
+    let stacked = chart.marks().any(|mark| mark.try_as_bar_ref().is_some());
+    !stacked || chart.fills.iter().any(|(fill, _)| *fill != Fill::Solid)
+}
+
 /// Entries in lines.
 fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     let named = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
@@ -118,10 +131,8 @@ fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
             key
         )
     });
-    let fills = chart
-        .fills
-        .iter()
-        .map(|(fill, words)| format!("{} {words}", mark(*fill, signs)));
+    let fills = chart.fills.iter().filter(|_| is_marked(chart));
+    let fills = fills.map(|(fill, words)| format!("{} {words}", mark(*fill, signs)));
     let mut lines: Vec<String> = Vec::new();
     for entry in series.chain(fills) {
         match lines.last_mut() {
@@ -241,11 +252,15 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
                 right(&written(label), labels),
                 right(&written(value), values),
             );
-            let had = had(panel, number).map_or(' ', |fill| mark(fill, signs));
+            let had = had(panel, number).filter(|_| is_marked(chart));
+            let had = had.map_or(' ', |fill| mark(fill, signs));
             lines.push(format!("{label}  {track} {had}{value}"));
         }
     }
-    lines.extend(ticks(chart, indent, length));
+    // Bars have their values beside them.
+    if had(panel, 0).is_none() {
+        lines.extend(ticks(chart, indent, length));
+    }
     lines
 }
 

@@ -59,21 +59,19 @@ fn machines_are_compared_with_the_fastest_and_a_library_is_told_from_a_machine()
     );
     assert_says(
         &slowest(&compared),
-        [
-            "c takes longest to sign",
-            "2.00 (",
-            "the library makes the difference",
-        ],
+        ["Slowest to sign: c, 2.00× (", "The library is the cause"],
     );
     assert!(compared.differences.iter().all(|one| one.what != "machine"));
 }
 
 /// The only sentence about machines.
 fn slowest(comparison: &Comparison) -> String {
-    match &comparison.document(&[]).answers[..] {
-        [only] if only.topic == Topic::Striking => only.text.clone(),
-        other => panic!("{other:?}"),
-    }
+    let verdict = comparison.document(&[]).verdict.unwrap();
+    let Finding::SlowestMachines { machines } = &verdict.finding else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(machines.len(), 1);
+    verdict.headline()
 }
 
 #[test]
@@ -82,12 +80,12 @@ fn a_library_is_blamed_only_where_another_one_is_not_as_slow() {
         let compared = fleet(&[("a", "1.11.0", [1000, 8000]), ("b", "1.10.1", slow)]);
         slowest(&compared)
     });
-    assert_says(&alike, ["b takes longest", "there, too"]);
+    assert_says(&alike, ["Slowest to sign: b", "there, too"]);
     assert_says(
         &open,
         [
-            "b takes longest",
-            "whether its library is the cause is open",
+            "Slowest to sign: b",
+            "Whether its library is the cause is open",
         ],
     );
 }

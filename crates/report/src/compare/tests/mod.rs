@@ -8,7 +8,7 @@ use keymark_bench::series::SeriesId;
 use keymark_testkit::assert_says;
 
 use super::*;
-use crate::document::Topic;
+use crate::verdict::Finding;
 use keymark_testkit::record::{block, case, mixed as record};
 
 /// Runs with one block of one operation of so many microseconds for each of the cases, run by run.
@@ -378,19 +378,25 @@ fn the_answer_is_what_changed_and_whether_that_is_more_than_noise() {
         Some(("b", "y")),
         &[&[1000, 90, 70], &[1003, 91, 71], &[1002, 90, 70]],
     );
-    let rows = |comparison: &Comparison| {
-        let [only] = &comparison.document(&[]).answers[..] else {
-            panic!("{comparison:?}");
+    let counts = |comparison: &Comparison| {
+        let verdict = comparison.document(&[]).verdict.unwrap();
+        let Finding::Changes { sides } = &verdict.finding else {
+            panic!("{verdict:?}");
         };
-        (only.topic, only.rows.len())
+        let [only] = sides.as_slice() else {
+            panic!("{sides:?}");
+        };
+        [
+            only.slower.len(),
+            only.faster.len(),
+            only.same,
+            only.undecided.len(),
+        ]
     };
-    assert_eq!(rows(&compared(&old, &new)), (Topic::Change, 1));
-    assert_eq!(
-        rows(&compared(&old, &old)),
-        (Topic::Change, 3),
-        "none is decided"
-    );
-    assert_eq!(rows(&compared(&old[..1], &new[..1])), (Topic::Change, 1));
+    assert_eq!(counts(&compared(&old, &new)), [1, 0, 0, 2]);
+    assert_eq!(counts(&compared(&old, &old)), [0, 0, 0, 3]);
+    assert_eq!(counts(&compared(&new, &old)), [0, 1, 0, 2]);
+    assert_eq!(counts(&compared(&old[..1], &new[..1])), [1, 0, 0, 2]);
 }
 
 /// As a newcomer had it: three runs a side, a ratio of 1.48 with an interval of 0.79 to 2.76.

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::{Format, FormatError};
 use crate::document::REMARKS;
 use crate::units::counted;
+use crate::verdict::{REASONS, Verdict};
 use crate::visible::{json, visible};
 use crate::{Block, Conditions, Depth, Document, Limits, Remark, Section};
 use blocks::{EVERY, Placed};
@@ -145,6 +146,13 @@ pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatErr
     Ok(page.render()?)
 }
 
+/// Splits the reasons for all readers from the others.
+fn reasons(verdict: &Verdict) -> (Vec<String>, Vec<String>) {
+    let mut reasons = verdict.because();
+    let others = reasons.split_off(reasons.len().min(REASONS));
+    (reasons, others)
+}
+
 /// Splits the first remarks for all readers from the others.
 fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
     let (mut first, others): (Vec<&Remark>, Vec<&Remark>) = all
@@ -170,14 +178,13 @@ impl Written {
                 Block::Picture(chart) => pictures.push(placed.picture(chart)),
             }
         }
-        let folded = match section.depth {
-            Depth::First => false,
-            Depth::Detail => !pictures.is_empty() || rows > OPEN,
-            Depth::Every => true,
-        };
-        let what = match section.depth {
-            Depth::Every => EVERY,
-            Depth::First | Depth::Detail => "the figures",
+        let (depth, folded, what) = match section.depth {
+            Depth::First | Depth::Beside => (Depth::First, false, "the figures"),
+            Depth::Pictured | Depth::Detail => {
+                let folded = !pictures.is_empty() || rows > OPEN;
+                (Depth::Detail, folded, "the figures")
+            }
+            Depth::Every => (Depth::Every, true, EVERY),
         };
         Ok(Self {
             number,
@@ -187,7 +194,7 @@ impl Written {
             said,
             folded: (folded && rows > 0).then(|| format!("{what}: {}", counted(rows, "row"))),
             tables,
-            depth: section.depth,
+            depth,
         })
     }
 }

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
-use keymark_report::TableOf;
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
+use keymark_report::{Document, TableOf};
 use serde_json::{Value, json};
 
 use super::count;
@@ -44,8 +44,12 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
         report["annotated"] = json!(annotated);
         print_json(&report);
     } else if arguments.format == FirmwareFormat::Text {
-        output::heading(&format!(
-            "{} on {} at {} (predicted)",
+        output::document(&Document {
+            answers: vec![verdict(&run)],
+            ..Document::of(Vec::new())
+        });
+        output::paragraph(&format!(
+            "{} on {} at {}",
             path.display(),
             run.mcu.name,
             run.mcu.clock
@@ -68,6 +72,19 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
     );
     let kept = kept::keep(&[&run], archive);
     finish(&judged, arguments.format, kept)
+}
+
+/// `Predicted: 1.23 s on stm32f103, 86 % of it in bignum_mul.`
+fn verdict(run: &FirmwareRun) -> String {
+    let whole = run.cycles();
+    let time = units::duration(run.mcu.clock.seconds(whole));
+    let functions = run.profiler.flat();
+    let most = functions.first().map(|(name, spent)| {
+        let share = 100.0 * spent.cycles as f64 / whole.max(1) as f64;
+        format!(", {share:.0} % of it in {name}")
+    });
+    let (mcu, most) = (&run.mcu.name, most.unwrap_or_default());
+    format!("Predicted: {time} on {mcu}{most}.")
 }
 
 /// Prints the tests where that is asked for, and fails by them.

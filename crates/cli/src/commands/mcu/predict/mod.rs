@@ -11,9 +11,10 @@ use keymark_mcu::kernel::{Kernel, KernelError};
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
-use keymark_report::answers::answers;
+use keymark_report::Document;
 use keymark_report::charts::Theme;
 use keymark_report::pictures::PictureKind;
+use keymark_report::verdict::Verdict;
 use rayon::prelude::*;
 
 use super::record;
@@ -57,9 +58,11 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
             print_json(&json::row(prediction));
         }
     } else {
-        for answer in answers(&documents::analysis(&record), &record) {
-            output::paragraph(&answer.text);
-        }
+        let verdict = Verdict::of(&documents::analysis(&record), &record);
+        output::document(&Document {
+            verdict: Some(verdict),
+            ..Document::of(Vec::new())
+        });
         for kernel in kernels {
             let of_kernel: Vec<&Prediction> = predictions
                 .iter()

@@ -118,14 +118,14 @@ fn document(
     let all = tables::all(&processes);
     let mut sections = vec![Section::headed(
         "calls to the module",
-        vec![
-            tables::calls(&all, whole, origin),
-            tables::summary(&all, whole),
-        ],
+        vec![tables::calls(&all, whole, origin), tables::summary(&all)],
     )];
     if processes.len() > 1 {
         let table = tables::by_process(&processes, whole, origin);
         sections.push(Section::headed("process by process", vec![table]));
     }
-    Document::of(sections)
+    Document {
+        answers: vec![tables::verdict(&all, whole)],
+        ..Document::of(sections)
+    }
 }

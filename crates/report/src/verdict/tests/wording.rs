@@ -1,11 +1,12 @@
-//! The wording of answers, in one snapshot: runs like those of the documents on a quiet machine, and comparisons.
+//! The wording of verdicts, in one snapshot: runs like those of the documents on a quiet machine, and comparisons.
 
 use keymark_bench::record::RunId;
+use keymark_bench::series::{InSeries, SeriesId};
 use keymark_stats::BetweenRuns;
 
-use super::servers::served;
+use super::loads::served;
 use super::*;
-use crate::compare::{Comparison, Criteria, Side};
+use crate::compare::{Criteria, Side};
 use keymark_testkit::record::{measured, signing};
 
 const CPU: &str = "software";
@@ -295,8 +296,7 @@ fn signs(stack: StackName) -> Case {
 
 fn compared(sides: &[Side]) -> String {
     let comparison = Comparison::of(sides, BetweenRuns::ASSUMED, Criteria::default());
-    let said = of_comparison(&comparison).into_iter();
-    said.map(|said| said.text + "\n").collect()
+    Verdict::of_comparison(&comparison).unwrap().headline() + "\n"
 }
 
 fn comparisons() -> Vec<(&'static str, String)> {
@@ -352,12 +352,18 @@ fn wording() {
         ("key exchanges of a server", key_exchanges_of_a_server),
         ("several servers", several_servers),
     ];
-    let told = |(name, cases): (&'static str, fn() -> Vec<CaseRecord>)| {
-        // Each run's answer is checked.
-        rows(cases(), Topic::Certainty);
-        let said = said(cases()).into_iter();
-        let lines = said.map(|one| format!("{:?}: {}\n", one.topic, one.text));
-        (name, lines.collect::<String>())
+    let told = |(name, cases): (&'static str, MadeRun)| {
+        let found = verdict(cases());
+        let lines = found.lines().into_iter();
+        let lines = lines.map(|line| format!("  {}: {} {}", line.name, line.keys, line.figures));
+        let because = found
+            .because()
+            .into_iter()
+            .map(|reason| format!("Why {reason}"));
+        let certainty = found.certainty().map(|sure| format!("Sure? {sure}"));
+        let all = [found.headline()].into_iter().chain(lines).chain(because);
+        let all: Vec<String> = all.chain(certainty).collect();
+        (name, all.join("\n") + "\n")
     };
     let all = runs.into_iter().map(told).chain(comparisons());
     let all: String = all

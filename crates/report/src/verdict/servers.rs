@@ -1,0 +1,164 @@
+//! Servers and services under load: rates by key, and what another key exchange or a second certificate changes.
+
+use itertools::Itertools;
+use keymark_bench::{Algorithm, Case, CaseId};
+use keymark_stats::{Estimate, PerSecond, Ratio};
+use serde::Serialize;
+
+use super::evidence::{ALIKE, place};
+use super::{Finding, RateEvidence};
+use crate::analysis::{Analysis, Row};
+use crate::grouped;
+
+/// Number of users at which a server is full.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Knee {
+    /// The key.
+    pub algorithm: Algorithm,
+    /// The fewest users that reach nearly the best rate.
+    pub users: u32,
+    /// Highest rate per second of arrivals within the limit of response time.
+    pub within_limit: Option<PerSecond>,
+    /// The case.
+    pub row: CaseId,
+}
+
+/// Rate of a case over that of the one that differs in one thing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RelativeGain {
+    /// The key.
+    pub algorithm: Algorithm,
+    /// Words that only the case has: `dhe-2048`.
+    pub own: String,
+    /// Words that only the other one has.
+    pub other: String,
+    /// The quotient of their rates.
+    pub gain: Estimate<Ratio>,
+    /// The case and the other one.
+    pub rows: [CaseId; 2],
+}
+
+fn rated(analysis: &Analysis) -> impl Iterator<Item = (&Row, RateEvidence)> {
+    let rows = analysis.rows.iter();
+    rows.filter_map(|row| Some((row, RateEvidence::of(row)?)))
+}
+
+/// Rates of one server with the same settings and load, by key; of several groups the largest, and the fastest.
+pub(super) fn rates(analysis: &Analysis) -> Option<Finding> {
+    let groups = grouped(rated(analysis), |(row, _)| {
+        (place(&row.case), row.case.load)
+    });
+    let best = |group: &[(&Row, RateEvidence)]| {
+        let rates = group.iter().map(|(_, rate)| rate.rate.value.0);
+        rates.fold(0.0, f64::max)
+    };
+    let (_, mut group) = groups
+        .into_iter()
+        .max_by(|(_, a), (_, b)| a.len().cmp(&b.len()).then(best(a).total_cmp(&best(b))))?;
+    group.sort_by(|(_, a), (_, b)| b.rate.value.0.total_cmp(&a.rate.value.0));
+    let row = group.first()?.0;
+    let case = &row.case;
+    let way = case.way();
+    Some(Finding::Rates {
+        program: case.stack.to_string(),
+        settings: way.trim_start_matches(case.stack.word()).trim().to_owned(),
+        makes: match row.is_service() {
+            true => row.makes(),
+            false => "handshakes",
+        },
+        asked: case.load.pacing.rate().map(|rate| rate.per_second()),
+        rates: group.into_iter().map(|(_, rate)| rate).collect(),
+    })
+}
+
+/// Largest gain by a certificate beside an RSA one, where both were measured by themselves.
+pub(super) fn second_certificate(analysis: &Analysis) -> Option<Finding> {
+    let loads = rated(analysis).filter(|(row, rate)| !row.is_service() && !rate.at_least);
+    let is_rsa = |(row, _): &(&Row, RateEvidence)| row.case.algorithm.length().0 == "rsa";
+    let (rsa, others): (Vec<_>, Vec<_>) = loads.partition(is_rsa);
+    let pairs = rsa.into_iter().filter_map(|(row, rsa)| {
+        let same = |(other, _): &&(&Row, RateEvidence)| {
+            place(&other.case) == place(&row.case) && other.case.load == row.case.load
+        };
+        let (_, fast) = others.iter().find(same)?;
+        let gain = fast.rate.over(&rsa.rate);
+        rsa.rate
+            .is_below(&fast.rate)
+            .then(|| (gain, fast.clone(), rsa))
+    });
+    let (gain, fast, rsa) = pairs.max_by(|a, b| a.0.value.0.total_cmp(&b.0.value.0))?;
+    Some(Finding::SecondCertificate { fast, rsa, gain })
+}
+
+/// Gains by a key exchange, more servers or another certificate that the intervals decide.
+pub(super) fn relative(analysis: &Analysis) -> Option<Finding> {
+    let all = analysis.rates.iter().flat_map(|rates| &rates.relative);
+    let gains = all.filter(|rate| rate.case != rate.beside);
+    let gains = gains.filter_map(|rate| {
+        let (row, other) = (
+            analysis.rows.get(rate.case)?,
+            analysis.rows.get(rate.beside)?,
+        );
+        let (low, high) = (rate.gain.low?.0, rate.gain.high?.0);
+        let is_decided = low > 1.0 || high < 1.0 || rate.gain.is_within(ALIKE);
+        is_decided.then(|| RelativeGain {
+            algorithm: row.case.algorithm,
+            own: besides(&row.case, &other.case),
+            other: besides(&other.case, &row.case),
+            gain: rate.gain,
+            rows: [row.id, other.id],
+        })
+    });
+    let gains: Vec<RelativeGain> = gains.collect();
+    (!gains.is_empty()).then_some(Finding::Relative { gains })
+}
+
+/// Returns the words that only one of two cases has.
+fn besides(case: &Case, other: &Case) -> String {
+    let mut words = case
+        .parameters
+        .pairs()
+        .filter(|(name, word)| other.parameters.get(name) != Some(*word))
+        .map(|(name, word)| match name {
+            "second-certificate" => format!("a second certificate ({word})"),
+            "servers" => format!("{word} servers"),
+            _ => word.to_owned(),
+        })
+        .peekable();
+    if words.peek().is_some() {
+        return words.join(" ");
+    }
+    let alone = match other.parameters.get("servers") {
+        Some(_) => "one server",
+        None => "one certificate",
+    };
+    alone.to_owned()
+}
+
+/// Largest share of each key in the processor time of a server.
+pub(super) fn processor_shares(analysis: &Analysis) -> Option<Finding> {
+    let shares = rated(analysis).filter_map(|(row, _)| {
+        let share = row.under_load?.spent?.of_processor?;
+        Some((row.case.algorithm, share, row.id))
+    });
+    let shares: Vec<_> = shares
+        .sorted_by(|a, b| b.1.0.total_cmp(&a.1.0))
+        .unique_by(|(algorithm, ..)| *algorithm)
+        .collect();
+    (!shares.is_empty()).then_some(Finding::ProcessorShares { shares })
+}
+
+/// Number of users at which servers are full.
+pub(super) fn saturation(analysis: &Analysis) -> Option<Finding> {
+    let knees = rated(analysis).filter_map(|(row, _)| {
+        let found = row.under_load?.saturated?;
+        Some(Knee {
+            algorithm: row.case.algorithm,
+            users: found.knee_users,
+            within_limit: found.within_limit,
+            row: row.id,
+        })
+    });
+    let knees: Vec<Knee> = knees.collect();
+    (!knees.is_empty()).then_some(Finding::Saturation { knees })
+}

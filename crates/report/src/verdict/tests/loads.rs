@@ -1,0 +1,200 @@
+//! Findings on workers and on servers under load.
+
+use super::*;
+
+pub(super) fn served(
+    algorithm: &str,
+    kex: &str,
+    arrangement: Option<&str>,
+    a_part: u64,
+    key_ns: u64,
+) -> CaseRecord {
+    let steady = Steady {
+        stretches: vec![(1, 3)],
+        batches: (0..20)
+            .map(|part| batch(part, a_part + u64::from(part % 2), 100_000_000))
+            .collect(),
+    };
+    let alone = OperationAlone {
+        operation: Operation::Sign,
+        by: Calculator::Libcrypto("3.5.4".to_owned()),
+        durations: Durations(vec![(key_ns, 3)]),
+    };
+    let load = ServerLoad {
+        steady: Some(steady),
+        alone: Some(alone),
+        token_calls: None,
+        saturation: None,
+        ..server_load()
+    };
+    let parameters = Parameters::from([("tls", "tls1.2"), ("kex", kex)]);
+    let parameters = match arrangement {
+        Some(word) => parameters.replaced("arrangement", word),
+        None => parameters,
+    };
+    let key = case(algorithm, StackName::of("nginx"));
+    let case = Case {
+        operation: Operation::Handshake,
+        load: Load::closed(NonZeroU32::new(8).unwrap()),
+        strength: key.strength(),
+        ..with(key, parameters)
+    };
+    CaseRecord {
+        server_load: Some(Box::new(load)),
+        ..CaseRecord::new(case)
+    }
+}
+
+#[test]
+fn servers_are_compared_by_their_keys() {
+    // A transaction takes 40/9 ms of the server's processor time.
+    let pair = |rsa| {
+        let cases = vec![
+            served("rsa2048", "x25519", None, rsa, 3_000_000),
+            served("nistp256", "x25519", None, 200, 100_000),
+        ];
+        verdict(cases)
+    };
+    let apart = pair(100);
+    let Finding::Rates { rates, makes, .. } = &apart.finding else {
+        panic!("{apart:?}");
+    };
+    assert_eq!(*makes, "handshakes");
+    assert_eq!(rates[0].algorithm.to_string(), "nistp256");
+    assert!((rates[0].rate.value.0 - 2005.0).abs() < 1.0);
+    assert!(rates[1].rate.is_below(&rates[0].rate));
+    assert!(kinds(&apart).contains(&"second_certificate".to_owned()));
+    assert!(kinds(&apart).contains(&"processor_shares".to_owned()));
+    let same = pair(200);
+    assert!(!kinds(&same).contains(&"second_certificate".to_owned()));
+    let keys = vec![
+        took(here("rsa2048", RAW), 500),
+        took(here("rsa4096", RAW), 900),
+    ];
+    assert_eq!(finding(keys, "rates"), None);
+}
+
+#[test]
+fn a_search_finds_the_users_that_fill_a_server() {
+    let mut found = served("rsa2048", "x25519", None, 100, 3_000_000);
+    assert_eq!(finding(vec![found.clone()], "saturation"), None);
+    let tried = |users, rate| Tried {
+        demand: TriedDemand::Users(users),
+        rate,
+        p99_ns: 1_000_000,
+        failed: 0.0,
+        unfinished: 0.0,
+    };
+    found.server_load.as_mut().unwrap().saturation = Some(Saturation {
+        tried: vec![tried(4, 980.0), tried(16, 1005.0)],
+        best_users: 16,
+        knee_users: 4,
+        rate_within_limit: None,
+    });
+    assert_eq!(
+        finding(vec![found], "saturation").unwrap()["knees"][0]["users"],
+        4
+    );
+}
+
+/// What arrives at a given rate says nothing of what a server can do.
+#[test]
+fn servers_under_one_load_are_drawn_by_their_rates() {
+    let mut arriving = served("rsa3072", "x25519", None, 50, 5_000_000);
+    arriving.case.load.pacing = Pacing::Open("500/s".parse().unwrap());
+    let run = run(vec![
+        served("rsa2048", "x25519", None, 100, 3_000_000),
+        served("nistp256", "x25519", None, 200, 100_000),
+        arriving,
+    ]);
+    let chart = Analysis::of(&run, &[]).picture(&run).unwrap();
+    let Axis::Rows(groups) = &chart.panels[0].y else {
+        panic!("no rows");
+    };
+    let rows = groups.iter().flat_map(|group| &group.rows);
+    let rows = Vec::from_iter(rows.map(|row| row.value.as_str()));
+    assert_eq!(rows, ["1005/s", "2005/s"]);
+}
+
+#[test]
+fn servers_are_compared_with_the_one_that_differs_in_one_thing() {
+    let pair = |kex, arrangement: [Option<&str>; 2], own| {
+        let [one, other] = arrangement;
+        let cases = vec![
+            served("rsa2048", kex, one, own, 1_000),
+            served("rsa2048", "rsa", other, 200, 1_000),
+        ];
+        let found = finding(cases, "relative")?;
+        let gain = &found["gains"][0];
+        Some((
+            gain["own"].as_str()?.to_owned(),
+            gain["gain"]["value"].as_f64()?,
+        ))
+    };
+    let (own, gain) = pair("x25519", [None; 2], 100).unwrap();
+    assert_eq!((own.as_str(), (gain * 10.0).round()), ("x25519", 5.0));
+    let (_, same) = pair("x25519", [None; 2], 200).unwrap();
+    assert!((same - 1.0).abs() < 0.01);
+    let servers = ["4 servers round-robin", "1 server round-robin"].map(Some);
+    let (_, gain) = pair("rsa", servers, 400).unwrap();
+    assert!((gain - 2.0).abs() < 0.05);
+}
+
+fn scaled(rates: &[(u32, f64)], agent: f64) -> super::WorkerGain {
+    let run = run(vec![took(here("rsa4096", GNUPG), 10_000)]);
+    let mut analysis = Analysis::of(&run, &layers());
+    let [gnupg] = layers();
+    let bottleneck = gnupg
+        .bottleneck
+        .map(|bottleneck| (bottleneck, Seconds(agent)));
+    let first = rates[0].1;
+    analysis.scaling = vec![Scaling {
+        case: here("rsa4096", GNUPG),
+        levels: rates
+            .iter()
+            .map(|(workers, rate)| (*workers, near(*rate, PerSecond)))
+            .collect(),
+        gains: rates
+            .iter()
+            .map(|(workers, rate)| (*workers, near(rate / first, Ratio)))
+            .collect(),
+        refused: None,
+        finding: None,
+        law: Err(UslError::TooFewLevels(3)),
+        bounds: Some(Bounds {
+            alone: Seconds(0.010),
+            server: bottleneck,
+            processor: Seconds(0.009),
+            cores: 2,
+        }),
+    }];
+    let found = crate::verdict::workers::workers(&analysis).unwrap();
+    let Finding::Workers { gains } = found else {
+        panic!("{found:?}");
+    };
+    gains.into_iter().next().unwrap()
+}
+
+#[test]
+fn workers_are_useless_from_the_limit_on() {
+    let cores = scaled(&[(1, 100.0), (2, 180.0), (4, 183.0)], 0.001);
+    assert_eq!(
+        (cores.enough, cores.nothing, cores.limit),
+        (Some(2), false, Limit::Cores)
+    );
+    let agent = scaled(&[(1, 100.0), (2, 108.0), (10, 109.0)], 0.009);
+    assert_eq!(
+        (agent.workers, agent.nothing, agent.limit),
+        (10, true, Limit::Server("agent"))
+    );
+    let near_the_bound = scaled(&[(1, 100.0), (10, 160.0)], 0.006);
+    assert_eq!(near_the_bound.limit, Limit::Server("agent"));
+    let open = scaled(&[(1, 100.0), (2, 150.0), (4, 190.0)], 0.001);
+    assert_eq!((open.enough, open.limit), (None, Limit::NoneSeen));
+    // It may be a gain, but for certain a small one.
+    assert!(scaled(&[(1, 100.0), (4, 99.0)], 0.001).nothing);
+    assert_eq!(
+        finding(vec![took(here("rsa4096", GNUPG), 10_000)], "workers"),
+        None
+    );
+}

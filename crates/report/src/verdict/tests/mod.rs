@@ -1,0 +1,352 @@
+//! A record that makes each rule true, and one that makes it false; wording is in one snapshot (`wording.rs`).
+
+mod keys;
+mod loads;
+mod wording;
+
+use std::num::NonZeroU32;
+
+use keymark_bench::case::{
+    Case, DeviceName, Load, Pacing, Parameters, Provenance, StackName, StoreKind,
+};
+use keymark_bench::key_use::{Calculator, OperationAlone};
+use keymark_bench::layers::{Comparison as RateComparison, Times};
+use keymark_bench::operation::Operation;
+use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunState};
+use keymark_bench::server_load::{Durations, Saturation, ServerLoad, Steady, Tried, TriedDemand};
+use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError};
+
+use super::*;
+use crate::analysis::{Bounds, Limit, Scaling};
+use crate::charts::Axis;
+use keymark_testkit::layers::layers;
+use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
+
+const RAW: StackName = StackName::RAW;
+const GNUPG: StackName = StackName::GNUPG;
+
+const COMPARISONS: [RateComparison; 2] = [
+    RateComparison {
+        heading: "",
+        times: Times::Cost,
+        beside: |own| Some(own.clone().replaced("kex", "rsa")),
+    },
+    RateComparison {
+        heading: "",
+        times: Times::Gain,
+        beside: |own| {
+            own.get("arrangement")?;
+            Some(own.clone().replaced("arrangement", "1 server round-robin"))
+        },
+    },
+];
+
+fn library(word: &str) -> Parameters {
+    Parameters::from([("library", word)])
+}
+
+fn on(device: &str, provenance: Provenance, algorithm: &str, stack: StackName) -> Case {
+    let store = match device {
+        "software" => StoreKind::SOFTWARE,
+        "virtual" => StoreKind::OPENPGP_CARD,
+        _ => StoreKind::PKCS11,
+    };
+    Case {
+        device: DeviceName::new(device),
+        store,
+        provenance,
+        ..case(algorithm, stack)
+    }
+}
+
+fn here(algorithm: &str, stack: StackName) -> Case {
+    on("software", Provenance::Measured, algorithm, stack)
+}
+
+fn twin(device: &str, algorithm: &str) -> Case {
+    on(device, Provenance::Twin, algorithm, GNUPG)
+}
+
+fn with(case: Case, parameters: Parameters) -> Case {
+    Case { parameters, ..case }
+}
+
+/// Blocks of about so many microseconds, known to a few per cent.
+fn took(case: Case, microseconds: u64) -> CaseRecord {
+    let latencies =
+        |round: u64| [0, 1, 2].map(|step| microseconds * (1000 + (round * 7 + step * 3) % 20));
+    CaseRecord {
+        blocks: (0..12)
+            .map(|round| block(round, &latencies(u64::from(round))))
+            .collect(),
+        ..CaseRecord::new(case)
+    }
+}
+
+fn run(cases: Vec<CaseRecord>) -> Record {
+    let mut run = record("20260101-000000-0001");
+    run.plan.cases = cases.iter().map(|case| case.case.clone()).collect();
+    run.cases = cases;
+    run
+}
+
+fn verdict(cases: Vec<CaseRecord>) -> Verdict {
+    let run = run(cases);
+    let analysis = Analysis::of(&run, &layers()).compared(&run, COMPARISONS.iter());
+    let found = Verdict::of(&analysis, &run);
+    for sentence in [found.headline()].into_iter().chain(found.because()) {
+        assert!(
+            sentence.ends_with('.') && !sentence.contains("  "),
+            "{sentence}"
+        );
+    }
+    found
+}
+
+/// Kinds of all findings, the main one first.
+fn kinds(found: &Verdict) -> Vec<String> {
+    let kinds = found
+        .findings()
+        .map(|finding| serde_json::to_value(finding).unwrap());
+    kinds
+        .map(|finding| finding["kind"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The finding of a kind as JSON, if there is one.
+fn finding(cases: Vec<CaseRecord>, kind: &str) -> Option<serde_json::Value> {
+    let found = verdict(cases);
+    let mut all = found
+        .findings()
+        .map(|finding| serde_json::to_value(finding).unwrap());
+    all.find(|finding| finding["kind"] == kind)
+}
+
+#[test]
+fn libraries_differ_strikingly() {
+    let pair = |slow| {
+        let cases = vec![
+            took(here("rsa4096", RAW), 1_500),
+            took(with(here("rsa4096", RAW), library("libgcrypt")), slow),
+        ];
+        finding(cases, "libraries")
+    };
+    let found = pair(20_000).unwrap();
+    assert_eq!(
+        (&found["slow"]["row"], &found["fast"]["row"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(found["slow"]["program"], "libgcrypt");
+    assert_eq!(pair(2_500), None);
+}
+
+#[test]
+fn a_program_hides_the_key_or_the_key_takes_most() {
+    let layers = |key, gpg| {
+        let cases = vec![
+            took(here("ed25519", RAW), 50),
+            took(with(here("ed25519", RAW), library("libgcrypt")), key),
+            took(here("ed25519", StackName::AGENT), key + 150),
+            took(here("ed25519", GNUPG), gpg),
+        ];
+        let found = finding(cases, "key_shares")?;
+        let of = |class: &str| found[class].as_array().unwrap().len();
+        Some([of("hidden"), of("dominant"), of("between")])
+    };
+    assert_eq!(layers(80, 10_000), Some([1, 0, 0]));
+    assert_eq!(layers(8_000, 10_000), Some([0, 1, 0]));
+    assert_eq!(layers(3_000, 10_000), Some([0, 0, 1]));
+    let alone = vec![took(here("ed25519", GNUPG), 10_000)];
+    assert_eq!(finding(alone, "key_shares"), None);
+}
+
+#[test]
+fn a_passphrase_costs_where_intervals_are_apart() {
+    let keys = |cached| {
+        let protection = Parameters::from([("protection", "cached")]);
+        let cases = vec![
+            took(here("cv25519", StackName::AGENT), 300),
+            took(with(here("cv25519", StackName::AGENT), protection), cached),
+            took(here("cv25519", GNUPG), 7_000),
+        ];
+        finding(cases, "passphrase")
+    };
+    let costly = keys(270_000).unwrap();
+    assert_eq!(
+        (&costly["pairs"][0][0]["row"], &costly["pairs"][0][1]["row"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(costly["keycard"], 0.135, "a keycard is faster");
+    assert_eq!(keys(500).unwrap()["keycard"], serde_json::Value::Null);
+    assert_eq!(keys(300), None);
+}
+
+#[test]
+fn queues_that_grow_are_named_first() {
+    let open = |microseconds| {
+        let mut open = here("rsa2048", RAW);
+        open.load.pacing = Pacing::Open(50.0.try_into().unwrap());
+        kinds(&verdict(vec![
+            took(open, microseconds),
+            took(here("rsa4096", RAW), 500),
+        ]))
+    };
+    assert_eq!(open(30_000)[0], "overloaded");
+    assert!(!open(500).contains(&"overloaded".to_owned()));
+}
+
+#[test]
+fn a_card_may_be_slower_than_its_article() {
+    let card = |microseconds| {
+        let card = on("nitrokey-pro-0001", Provenance::Measured, "rsa2048", GNUPG);
+        finding(vec![took(card, microseconds)], "published")
+    };
+    assert_eq!(card(1_200_000).unwrap()["evidence"]["row"], 0);
+    assert_eq!(card(620_000), None);
+}
+
+#[test]
+fn a_virtual_card_is_in_no_ranking() {
+    let card = |algorithm, microseconds| {
+        let card = on("virtual", Provenance::Virtual, algorithm, GNUPG);
+        took(card, microseconds)
+    };
+    let cases = vec![
+        took(here("rsa2048", GNUPG), 9_000),
+        card("rsa2048", 10),
+        card("rsa4096", 20),
+    ];
+    assert_eq!(kinds(&verdict(cases)), ["cases"]);
+}
+
+#[test]
+fn slow_keys_are_named_once_with_one_that_is_not() {
+    let card = |long, short| {
+        let mut alone = twin("twin:fst-01", "rsa4096");
+        alone.stack = RAW;
+        let cases = vec![
+            took(alone, long),
+            took(twin("twin:fst-01", "rsa4096"), long + 100_000),
+            took(twin("twin:fst-01", "cv25519"), short),
+        ];
+        finding(cases, "too_slow")
+    };
+    let slow = card(8_100_000, 108_000).unwrap();
+    assert_eq!(slow["cases"].as_array().unwrap().len(), 1);
+    assert_eq!(slow["cases"][0]["evidence"]["row"], 1);
+    assert_eq!(slow["cases"][0]["instead"]["algorithm"], "cv25519");
+    assert_eq!(card(1_000_000, 108_000), None);
+    let one = CaseRecord {
+        blocks: vec![block(0, &[3_000_000_000])],
+        ..CaseRecord::new(here("rsa4096", RAW))
+    };
+    assert_eq!(
+        finding(vec![one], "too_slow"),
+        None,
+        "one sample bounds nothing"
+    );
+}
+
+/// Estimates within one per cent.
+fn near<T>(value: f64, of: fn(f64) -> T) -> Estimate<T> {
+    let (low, high) = (Some(of(value * 0.99)), Some(of(value * 1.01)));
+    Estimate {
+        value: of(value),
+        low,
+        high,
+        confidence: 0.95,
+        method: Method::StudentT,
+    }
+}
+
+/// A part's RSA-4096, which waits for flash in 4.55 % of its cycles.
+fn predicted(device: &str, seconds: f64) -> CaseRecord {
+    CaseRecord {
+        published: Some(PublishedMean {
+            band: Some(Band {
+                low: Seconds(seconds * 0.97),
+                high: Seconds(seconds * 1.03),
+            }),
+            waiting: Some(Ratio(0.0455)),
+            ..PublishedMean::from(Seconds(seconds))
+        }),
+        ..CaseRecord::new(on(device, Provenance::Predicted, "rsa4096", RAW))
+    }
+}
+
+#[test]
+fn predicted_parts_are_judged_by_their_bands() {
+    let parts = |slow| {
+        let parts = [("stm32f405", 1.29), ("stm32f103", slow)];
+        let cases = parts.map(|(part, seconds)| predicted(part, seconds));
+        let found = finding(cases.into(), "predictions").unwrap();
+        let parts = found["keys"][0]["parts"].as_array().unwrap().clone();
+        let tolerable = parts.iter().map(|part| part["tolerable"].as_bool());
+        tolerable.collect::<Vec<_>>()
+    };
+    assert_eq!(parts(6.55), [Some(true), Some(false)]);
+    assert_eq!(parts(1.5), [Some(true), Some(true)]);
+    assert_eq!(parts(2.0), [Some(true), None]);
+    let measured = vec![took(here("rsa2048", RAW), 500)];
+    assert_eq!(finding(measured, "predictions"), None);
+}
+
+#[test]
+fn without_figures_that_is_the_verdict() {
+    let empty = || CaseRecord::new(here("rsa2048", RAW));
+    let failed = || CaseRecord {
+        ending: Some(Ending::failed("the card is gone")),
+        ..empty()
+    };
+    for (cases, failures) in [
+        (Vec::new(), 0),
+        (vec![empty()], 0),
+        (vec![failed(), failed()], 2),
+    ] {
+        let number = cases.len();
+        let found = finding(cases, "nothing").unwrap();
+        assert_eq!(found["cases"], number);
+        assert_eq!(found["failed"].as_array().unwrap().len(), failures);
+    }
+}
+
+#[test]
+fn operations_that_nothing_compares_have_their_range() {
+    let of = |keys: [&str; 2]| {
+        let through = [(StackName::of("openssl"), 700), (StackName::AGENT, 600)];
+        let cases = keys.into_iter().zip(through);
+        let cases = cases.map(|(key, (stack, time))| took(here(key, stack), time));
+        cases.collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&verdict(of(["rsa2048", "rsa3072"]))), ["cases"]);
+    let programs = finding(of(["rsa2048"; 2]), "programs").unwrap();
+    assert_eq!(programs["programs"][0]["program"], "gpg-agent");
+    let keys = ["rsa3072", "rsa4096"].map(|key| took(here(key, StackName::AGENT), 700));
+    assert_eq!(kinds(&verdict(keys.into()))[0], "keys");
+}
+
+#[test]
+fn certainty_counts_figures_by_kind() {
+    let failed = CaseRecord {
+        ending: Some(Ending::failed("the card is gone")),
+        ..CaseRecord::new(here("rsa2048", RAW))
+    };
+    let twin = took(twin("twin:fst-01", "cv25519"), 50);
+    let mut early = run(vec![took(here("ed25519", RAW), 50), twin, failed]);
+    let of = |record: &Record| {
+        let found = Verdict::of(&Analysis::of(record, &[]), record);
+        found.certainty.unwrap()
+    };
+    let certainty = of(&early);
+    assert_eq!(
+        (
+            certainty.measured,
+            certainty.simulated,
+            certainty.failed,
+            certainty.early
+        ),
+        (1, 1, 1, false)
+    );
+    early.state = RunState::Interrupted;
+    assert!(of(&early).early);
+}

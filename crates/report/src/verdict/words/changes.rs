@@ -1,0 +1,116 @@
+//! The wording of comparisons.
+
+use itertools::Itertools;
+use keymark_stats::{Estimate, Ratio};
+
+use super::percent;
+use crate::units::{self, counted};
+use crate::verdict::{CaseChange, SideChanges, SlowestMachine};
+
+/// Cases that are named.
+const NAMED: usize = 2;
+
+/// `Slower: 1 of 2 cases (ed25519 sign software gnupg 1.11×, 1.09–1.13). 1 case undecided.`
+pub(super) fn of_side(of: &SideChanges) -> String {
+    let of_all = |number: usize| format!("{number} of {}", counted(of.cases, "case"));
+    let told = [("slower", &of.slower), ("faster", &of.faster)].map(|(word, found)| {
+        let named = found.iter().take(NAMED).map(changed).join(", ");
+        let more = match found.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let number = found.len();
+        (number > 0).then(|| format!("{} {word}: {named}{more}", of_all(number)))
+    });
+    let told = told.into_iter().flatten().join("; ");
+    let text = match (told.as_str(), of.undecided.as_slice()) {
+        ("", []) => format!(
+            "Same: {} within ±{}.",
+            counted(of.cases, "case"),
+            percent(of.equivalence)
+        ),
+        ("", open) => cannot_tell(of, open),
+        (_, open) => {
+            let noise = match of.noise {
+                0.0 => String::new(),
+                noise => format!(" (noise up to {})", percent(noise)),
+            };
+            let open = match open.len() {
+                0 => String::new(),
+                cases => format!(" {} undecided.", counted(cases, "case")),
+            };
+            format!("{told}{noise}.{open}")
+        }
+    };
+    match &of.side {
+        Some(side) => format!("{side}: {text}"),
+        None => super::capital(&text),
+    }
+}
+
+fn cannot_tell(of: &SideChanges, open: &[CaseChange]) -> String {
+    let changes = open.iter().map(|one| (one.ratio.value.0 - 1.0) * 100.0);
+    let (least, most) = changes
+        .minmax_by(f64::total_cmp)
+        .into_option()
+        .unwrap_or_default();
+    let differ = match open.len() {
+        1 => format!("1 case differs by {most:+.0} %"),
+        number => format!("{number} cases differ by {least:+.0} to {most:+.0} %"),
+    };
+    let (differ, runs) = (differ.replace('-', "−"), counted(of.runs, "run"));
+    let noise = match of.noise {
+        0.0 => String::new(),
+        noise => format!("; noise is up to {}", percent(noise)),
+    };
+    let advice = of.advice.unwrap_or_default();
+    format!("Cannot tell: {differ} with {runs} a side{noise}. {advice}.")
+}
+
+/// `rsa4096 sign software gnupg 1.21× slower (1.10–1.30)`
+fn changed(change: &CaseChange) -> String {
+    let CaseChange {
+        case, other, ratio, ..
+    } = change;
+    let other = other.iter().map(|other| format!("{other} against "));
+    let words = match ratio.value.0 >= 1.0 {
+        true => slower(ratio),
+        false => format!("{} of the time", units::estimated_percent(ratio)),
+    };
+    format!("{}{case} {words}", other.format(""))
+}
+
+/// `1.21× (1.10–1.30)`
+fn slower(ratio: &Estimate<Ratio>) -> String {
+    let text = units::estimated_ratio(ratio);
+    match text.split_once(' ') {
+        Some((value, interval)) => format!("{value}× {interval}"),
+        None => format!("{text}×"),
+    }
+}
+
+/// Says which case is furthest behind the fastest machine's, and whether the library is the cause.
+pub(super) fn slowest(of: &SlowestMachine) -> String {
+    let ratio = |change: &CaseChange| slower(&change.ratio);
+    let cause = of.control.as_ref().map(|control| {
+        let control = ratio(control);
+        if of.by_library {
+            let versions = of.versions.as_ref().or(of.library.as_ref());
+            let versions = versions.map_or("", String::as_str);
+            format!(" The library is the cause ({versions}): keymark's own OpenSSL is {control} slower there.")
+        } else if of.control_is_slower {
+            format!(" keymark's own OpenSSL is {control} slower there, too.")
+        } else {
+            format!(" Whether its library is the cause is open: keymark's own OpenSSL is {control} slower there.")
+        }
+    });
+    format!(
+        "Slowest to {}: {}, {} slower than {} ({}).{}",
+        of.operation,
+        of.machine,
+        ratio(&of.change),
+        of.fastest,
+        of.change.case,
+        cause.unwrap_or_default()
+    )
+}
