@@ -5,7 +5,7 @@ use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::profile::Profile;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::server_load::{Batch, ServerLoad, Steady};
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::render::{Width, text};
 use keymark_testkit::record;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use super::*;
 
 /// What is published and what profiles say: the same everywhere.
 fn figures() -> Figures {
-    let records: Vec<_> = Shipped::of_times()
+    let records: Vec<_> = PublishedTable::of_times()
         .map(|one| one.record().unwrap())
         .collect();
     Figures::of(&records, |_| true).with_profiles(&Profile::shipped().unwrap())
@@ -277,7 +277,7 @@ fn advice_never_prefers_what_the_same_program_shows_to_be_slower_nor_a_broken_de
     let mut ranked = 0;
     for _ in 0..60 {
         let mut records = vec![random_run(&mut random)];
-        records.extend(Shipped::of_times().map(|one| one.record().unwrap()));
+        records.extend(PublishedTable::of_times().map(|one| one.record().unwrap()));
         let figures = Figures::of(&records, |_| true).with_profiles(&Profile::shipped().unwrap());
         for purpose in Purpose::ALL {
             let question = ask(*purpose);

@@ -8,6 +8,7 @@ mod cards;
 mod comparison;
 mod mcu;
 mod plot;
+mod published;
 mod report;
 mod service;
 mod sharing;
@@ -25,14 +26,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
 use keymark_bench::{AlgorithmChoice, Baseline, StackName, UnknownAlgorithm};
 use keymark_records::archive::RunSelector;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::pictures::PictureKind;
 use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
 pub use self::{
     advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, mcu::*, plot::*,
-    report::*, service::*, sharing::*,
+    published::*, report::*, service::*, sharing::*,
 };
 #[cfg(feature = "tokens")]
 pub use {tls::*, tokens::*};
@@ -96,6 +97,8 @@ pub enum Command {
     Share(ShareArguments),
     /// Build a static site from a folder of records that others have shared
     Site(SiteArguments),
+    /// Show what others have published of devices, with sources
+    Published(PublishedArguments),
     /// Run a program with a traced card or PKCS#11 module, and show where its time went
     #[cfg(feature = "tokens")]
     Trace(TraceArguments),
@@ -203,8 +206,8 @@ pub struct ShowArguments {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
-    pub published: Vec<Shipped>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PublishedTable::named)]
+    pub published: Vec<PublishedTable>,
     /// Print one JSON object per case
     #[arg(long, help_heading = "Output")]
     pub json: bool,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use keymark_records::archive::RunSelector;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::charts::Theme;
 use keymark_report::pictures::PictureKind;
 
@@ -25,8 +25,8 @@ pub struct PlotArguments {
     pub case: Option<String>,
 
     /// Draw these published figures with the run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
-    pub published: Vec<Shipped>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PublishedTable::named)]
+    pub published: Vec<PublishedTable>,
 
     /// Background
     #[arg(long, default_value = "light", value_parser = theme())]

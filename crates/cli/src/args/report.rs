@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use keymark_records::archive::RunSelector;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::formats::FORMATS;
 use keymark_report::render::{Format, html};
 
@@ -32,8 +32,8 @@ pub struct ReportArguments {
     #[arg(short, long, value_name = "FILE", value_parser = report_file)]
     pub output: Option<ReportFile>,
     /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
-    pub published: Vec<Shipped>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PublishedTable::named)]
+    pub published: Vec<PublishedTable>,
     /// Format [default: by the file's name, else html]
     #[arg(long, value_parser = reported())]
     pub format: Option<&'static Format>,

@@ -9,7 +9,7 @@ use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
 use keymark_bench::{Environment, Operation, Profile, Record};
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::compare::machine_name;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     let mut records = archive.newest_of_each(RUNS, |case| {
         case.operation == Operation::Handshake || case.is_alone()
     })?;
-    records.extend(published::records(Shipped::of_times())?);
+    records.extend(published::records(PublishedTable::of_times())?);
     let profiles = Profile::shipped()?;
     let this = machine_name(&Environment::capture(env!("KEYMARK_VERSION")));
     let is_here = |record: &Record| machine_name(&record.environment) == this;

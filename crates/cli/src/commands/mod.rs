@@ -12,6 +12,7 @@ mod export;
 mod import;
 mod mcu;
 mod profile;
+mod published;
 mod report;
 mod runs;
 mod service;
@@ -56,6 +57,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Compare(own) => reading(arguments, |archive| compare::run(own, archive)),
         Command::Share(own) => reading(arguments, |archive| share::run(own, archive)),
         Command::Site(own) => site::run(own),
+        Command::Published(own) => published::run(own, arguments.archive.as_ref()),
         Command::Audit(own) => audit::run(own),
         Command::Advise(own) => advise::run(own, arguments.archive.as_ref()),
         Command::Capacity(own) => capacity::run(own, arguments.archive.as_ref()),

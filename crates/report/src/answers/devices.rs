@@ -13,7 +13,7 @@ use crate::analysis::Analysis;
 use crate::grouped;
 use crate::units::{self, counted};
 use crate::visible::sentence;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 
 /// Name of the processor in a published table.
 const PUBLISHED_CPU: &str = "CPU";
@@ -241,7 +241,7 @@ fn libraries(analysis: &Analysis) -> Option<Statement> {
 /// Finds a device that takes longer than in the article about it.
 fn published(analysis: &Analysis) -> Option<Statement> {
     let plain = |name: &str| name.to_lowercase().replace(['-', ' ', '_'], "");
-    let articles: Vec<_> = Shipped::of_times()
+    let articles: Vec<_> = PublishedTable::of_times()
         .filter_map(|article| article.record().ok())
         .collect();
     let devices = alone(&analysis.rows).filter(|figure| {

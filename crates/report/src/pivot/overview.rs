@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Provenance, Record, StoreKind};
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 
 use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
 use crate::analysis::{Analysis, Row};
@@ -126,7 +126,10 @@ fn is_crowd(case: &Case) -> bool {
 
 /// Figures of the keycards in the LWN article of 2017, for runs without a card.
 pub(crate) fn published_keycards() -> Option<Record> {
-    let mut article = Shipped::named("lwn-2017-keycards").ok()?.record().ok()?;
+    let mut article = PublishedTable::named("lwn-2017-keycards")
+        .ok()?
+        .record()
+        .ok()?;
     let processor = normalize_device_name(&DeviceName::new("CPU"));
     let is_card = |device: &DeviceName| normalize_device_name(device) != processor;
     article.cases.retain(|case| is_card(&case.case.device));

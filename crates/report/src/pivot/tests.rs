@@ -7,7 +7,7 @@ use super::*;
 use crate::analysis::Analysis;
 use crate::render::Width;
 use crate::render::text;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_testkit::assert_says;
 use keymark_testkit::record::{case, measured, of};
 
@@ -189,7 +189,7 @@ fn a_narrow_terminal_shows_the_main_column() {
 #[test]
 fn what_an_article_says_stands_below_in_the_same_column() {
     let cases = each(&[&|case| case, &|case| on("twin:fst-01", case)]);
-    let lwn = Shipped::named("lwn-2017").unwrap().record().unwrap();
+    let lwn = PublishedTable::named("lwn-2017").unwrap().record().unwrap();
     let articles = [lwn];
     let shown = shown(&pivot(&cases).beside(&articles), 100);
     let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
