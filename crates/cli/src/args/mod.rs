@@ -6,6 +6,7 @@ mod bench;
 mod capacity;
 mod cards;
 mod comparison;
+mod hsm;
 mod mcu;
 mod plot;
 mod published;
@@ -32,7 +33,7 @@ use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
 pub use self::{
-    advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, mcu::*, plot::*,
+    advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, hsm::*, mcu::*, plot::*,
     published::*, report::*, service::*, sharing::*,
 };
 #[cfg(feature = "tokens")]
@@ -320,7 +321,7 @@ fn share(text: &str) -> Result<f64, String> {
     percent.map(|percent| percent / 100.0).ok_or_else(wrong)
 }
 
-/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
+/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 Shipped3.2.1).
 fn path(word: &str) -> Result<String, String> {
     let visible = word
         .bytes()
