@@ -4,6 +4,8 @@
 
 pub mod catalogue;
 pub mod row;
+#[cfg(test)]
+mod twins;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -268,6 +270,16 @@ impl PublishedTable {
     pub fn rows(self) -> Result<Vec<PublishedRow>, ImportError> {
         let path = format!("{}.csv", self.name);
         rows(self.content.as_bytes()).map_err(|fault| fault.of(Path::new(&path)))
+    }
+
+    /// Returns chosen rows of all tables as a run of that name, with the catalogue's names of devices.
+    pub fn selection(name: &str, wanted: impl Fn(&PublishedRow) -> bool) -> Record {
+        let rows = Self::collection().iter().map(|(_, row)| row);
+        let chosen = rows.filter(|row| wanted(row)).map(|row| PublishedRow {
+            name: row.device.map_or(&row.name, |device| &device.name).clone(),
+            ..row.clone()
+        });
+        record(Path::new(name), &chosen.collect::<Vec<_>>())
     }
 
     /// Returns the same record as an import of the file.
