@@ -1,9 +1,9 @@
 //! Devices: the fastest with each key, also beside this CPU. And two surprises: a library many times slower than another,
-//! and a device slower than its published figures.
+//! and a device against its published figures.
 
 use itertools::Itertools;
-use keymark_bench::{Case, Provenance, StackName, StoreKind};
-use keymark_stats::{Estimate, Seconds};
+use keymark_bench::{Case, Provenance, Record, StackName, StoreKind};
+use keymark_stats::{Estimate, Ratio};
 
 use super::figure::{
     RowFigure, alone, besides, between, device, in_times, library, listed, to, way, what,
@@ -11,9 +11,10 @@ use super::figure::{
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::grouped;
+use crate::site::Identified;
 use crate::units::{self, counted};
 use crate::visible::sentence;
-use keymark_records::published::PublishedTable;
+use keymark_records::published::{PublishedRow, PublishedTable};
 
 /// Name of the processor in a published table.
 const PUBLISHED_CPU: &str = "CPU";
@@ -194,9 +195,9 @@ fn cpu_alone(topic: Topic, contests: &[Contest<'_>]) -> Option<Statement> {
     Some(of_pairs(topic, &text, &pairs))
 }
 
-/// Returns the worst library, and the device furthest behind its article.
-pub(super) fn striking(analysis: &Analysis) -> Vec<Statement> {
-    let found = [libraries(analysis), published(analysis)];
+/// Returns the worst library, and the device furthest from its published figures.
+pub(super) fn striking(analysis: &Analysis, record: &Record) -> Vec<Statement> {
+    let found = [libraries(analysis), published(analysis, record)];
     found.into_iter().flatten().collect()
 }
 
@@ -238,39 +239,52 @@ fn libraries(analysis: &Analysis) -> Option<Statement> {
     Some(Statement::new(Topic::Striking, text, rows))
 }
 
-/// Finds a device that takes longer than in the article about it.
-fn published(analysis: &Analysis) -> Option<Statement> {
-    let plain = |name: &str| name.to_lowercase().replace(['-', ' ', '_'], "");
-    let articles: Vec<_> = PublishedTable::of_times()
-        .filter_map(|article| article.record().ok())
-        .collect();
-    let devices = alone(&analysis.rows).filter(|figure| {
-        figure.case().provenance == Provenance::Measured && figure.case().stack != StackName::RAW
-    });
-    let slower = devices.filter_map(|figure| {
+/// Compares a device with its published figures, by the case that differs most.
+fn published(analysis: &Analysis, record: &Record) -> Option<Statement> {
+    let is_own = |figure: &RowFigure<'_>| {
         let case = figure.case();
-        let product = plain(case.device.as_str());
-        let is_it = |other: &Case| {
-            let name = plain(other.device.as_str());
-            (other.capability(), other.stack) == (case.capability(), case.stack)
-                && name.len() > 3
-                && product.contains(&name)
-        };
-        let published = articles.iter().flat_map(|article| &article.cases);
-        let means = published.filter(|other| is_it(&other.case));
-        let means = means.filter_map(|other| Some(other.published.as_ref()?.mean.0));
-        let mean = Estimate::exact(Seconds(means.max_by(f64::total_cmp)?));
-        let times = figure.over(&mean);
-        (times.low?.0 > SLOWER).then_some((times, figure, mean.value))
+        case.provenance == Provenance::Measured && case.store != StoreKind::SOFTWARE
+    };
+    let figures: Vec<RowFigure<'_>> = alone(&analysis.rows).filter(is_own).collect();
+    // Most runs have no device, and there are many rows.
+    figures.first()?;
+    let rows = PublishedTable::collection().iter().map(|(_, row)| row);
+    let rows: Vec<(&PublishedRow, Case)> = rows
+        .filter_map(|row| Some((row, row.case()?.1.case)))
+        .collect();
+    let compared = figures.iter().filter_map(|figure| {
+        let case = figure.case();
+        let device = Identified::of(record, case).id;
+        let of = |case: &Case| (case.capability(), case.stack, case.parameters.clone());
+        let (row, _) = rows.iter().find(|(row, other)| {
+            row.device.is_some_and(|known| known.id == device) && of(other) == of(case)
+        })?;
+        let mean = row.mean()?;
+        Some((figure.over(&Estimate::exact(mean)), figure, *row, mean))
     });
-    let (times, figure, mean) = slower.max_by(|a, b| a.0.value.0.total_cmp(&b.0.value.0))?;
+    let far = |times: &Estimate<Ratio>| times.value.0.ln().abs();
+    let (times, figure, row, mean) = compared.max_by(|a, b| far(&a.0).total_cmp(&far(&b.0)))?;
+    let slower = times.low.is_some_and(|low| low.0 > SLOWER);
+    let firmware = match row.firmware.as_str() {
+        "" => String::new(),
+        firmware => format!(" for firmware {firmware}"),
+    };
+    let verdict = if slower {
+        format!(" It takes {} as long.", in_times(&times))
+    } else {
+        String::new()
+    };
     let text = format!(
-        "{} takes {} as long for {} as was published ({} against {}).",
+        "{}: {} takes {}; published{firmware}: {}.{verdict}",
         figure.case().device,
-        in_times(&times),
         what(figure.case()),
         figure.time(),
         units::duration(mean)
     );
-    Some(Statement::new(Topic::Striking, text, [figure.id()]))
+    let topic = if slower {
+        Topic::Striking
+    } else {
+        Topic::Devices
+    };
+    Some(Statement::new(topic, text, [figure.id()]))
 }

@@ -35,7 +35,7 @@ pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
     let mut all: Vec<Statement> = services::services(analysis).into_iter().collect();
     // A passphrase, which most users have, comes before faster devices.
     all.extend(patience::passphrase(analysis));
-    all.extend(devices::striking(analysis));
+    all.extend(devices::striking(analysis, record));
     all.extend(devices::devices(analysis));
     all.extend(patience::patience(analysis, record));
     all.extend(patience::predictions(analysis, record));

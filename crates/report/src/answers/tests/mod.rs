@@ -1,14 +1,14 @@
 //! A record that makes each sentence true, and one that makes it false; wording is in one snapshot (`wording.rs`).
 
+mod published;
 mod servers;
 mod wording;
 mod workers;
 
 use std::num::NonZeroU32;
 
-use keymark_bench::case::{
-    Case, DeviceName, Load, Pacing, Parameters, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, DeviceName, Load, Pacing, Parameters};
+use keymark_bench::case::{Provenance, StackName, StoreKind};
 use keymark_bench::key_use::{Calculator, OperationAlone};
 use keymark_bench::layers::{Comparison, Times};
 use keymark_bench::operation::Operation;
@@ -225,16 +225,6 @@ fn queues_that_grow_are_named() {
     };
     assert_eq!(rows(open(30_000), Topic::Striking), [[0]]);
     assert_eq!(rows(open(500), Topic::Striking), NONE);
-}
-
-#[test]
-fn a_card_may_be_slower_than_its_article() {
-    let card = |microseconds| {
-        let card = on("nitrokey-pro-0001", Provenance::Measured, "rsa2048", GNUPG);
-        vec![took(card, microseconds)]
-    };
-    assert_eq!(rows(card(1_200_000), Topic::Striking), [[0]]);
-    assert_eq!(rows(card(620_000), Topic::Striking), NONE);
 }
 
 #[test]
