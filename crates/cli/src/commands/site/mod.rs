@@ -47,12 +47,12 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     }
     let (read, refused) = (building.contributed.len(), building.refused);
     let records = arguments.records.display();
-    if read == 0 && refused == 0 {
+    if read == 0 && refused == 0 && !arguments.all_published {
         return Err(Failure::nothing_usable(format!(
             "{records} has no record; 'keymark share last -o {records}/run.json' puts one there"
         )));
     }
-    if read == 0 {
+    if read == 0 && refused > 0 {
         return Err(Failure::failed(format!(
             "no site was written: all {refused} records in {records} were refused"
         )));
