@@ -1,10 +1,10 @@
-//! Costs of operations, from the archive's runs, published tables and profiles of devices.
+//! Costs of operations, from the archive's runs and published tables.
 
 use std::cmp::Reverse;
 
 use itertools::Itertools;
 use keymark_bench::{
-    Algorithm, Case, Family, Operation, Parameters, Profile, Provenance, Record, StackName,
+    Algorithm, Case, Family, Operation, Parameters, Provenance, Record, StackName,
 };
 use keymark_records::published::{PublishedRow, Timed};
 use keymark_report::analysis::{Analysis, Row};
@@ -44,7 +44,7 @@ pub struct CostFigure {
     pub time: Estimate<Seconds>,
     /// Its kind.
     pub provenance: Provenance,
-    /// The newest run, the article, the profile.
+    /// The newest run, the article.
     pub source: String,
     /// True if it is one command of an OpenPGP card: the device's part of a gpg process.
     pub is_command: bool,
@@ -179,7 +179,7 @@ impl Figures {
         let decrypts = (is_rsa && same).then_some(Operation::Decrypt);
         let operations = [figure.operation].into_iter().chain(decrypts);
         let estimate = |operation| {
-            let program = self.program(figure.algorithm, operation)?;
+            let program = self.program(operation)?;
             let parts = EstimatedParts {
                 card: figure.time.value,
                 command: figure.operation,
@@ -197,22 +197,26 @@ impl Figures {
         operations.filter_map(estimate).collect()
     }
 
-    /// Returns gpg's time on this machine without the key's operation: of the same key, else the shortest of any key.
-    fn program(&self, algorithm: Algorithm, operation: Operation) -> Option<Seconds> {
-        let time = |stack, key| {
+    /// Returns gpg's time on this machine without the key's operation, the shortest of all keys: it does not depend on the key.
+    /// gpg calculates with libgcrypt, whose times count if they were measured.
+    fn program(&self, operation: Operation) -> Option<Seconds> {
+        let libgcrypt = Parameters::from([("library", "libgcrypt")]);
+        let time = |stack, key, parameters: &Parameters| {
             let of_key = self.operations.iter().find(|figure| {
                 figure.owner == SOFTWARE
                     && (figure.stack, figure.algorithm, figure.operation) == (stack, key, operation)
-                    && figure.parameters == Parameters::NONE
+                    && figure.parameters == *parameters
             });
             of_key.map(|figure| figure.time.value.0)
         };
         let rest = |key| {
-            let rest = time(StackName::GNUPG, key)? - time(StackName::RAW, key)?;
+            let alone = time(StackName::RAW, key, &libgcrypt);
+            let alone = alone.or_else(|| time(StackName::RAW, key, &Parameters::NONE))?;
+            let rest = time(StackName::GNUPG, key, &Parameters::NONE)? - alone;
             Some(rest).filter(|rest| *rest > 0.0)
         };
-        let any = || Algorithm::all().filter_map(rest).min_by(f64::total_cmp);
-        rest(algorithm).or_else(any).map(Seconds)
+        let shortest = Algorithm::all().filter_map(rest).min_by(f64::total_cmp);
+        shortest.map(Seconds)
     }
 
     /// Returns the published time of a card's command for an operation, or for the same calculation.
@@ -234,31 +238,6 @@ impl Figures {
                     .cmp(&exact(b))
                     .then(a.time.value.0.total_cmp(&b.time.value.0))
             })
-    }
-
-    /// Adds the times of profiles, which are a card's alone; assumed times are left out.
-    pub fn with_profiles(mut self, profiles: &[Profile]) -> Self {
-        for profile in profiles {
-            for (capability, service) in &profile.services {
-                if service.assumed.is_some() {
-                    continue;
-                }
-                let time = Seconds(service.time.mean().as_secs_f64());
-                self.operations.push(CostFigure {
-                    owner: profile.name.clone(),
-                    algorithm: capability.algorithm,
-                    operation: capability.operation,
-                    stack: StackName::RAW,
-                    parameters: Parameters::NONE,
-                    time: Estimate::bare(time),
-                    provenance: Provenance::Twin,
-                    source: format!("profile {}", profile.name),
-                    is_command: false,
-                    parts: None,
-                });
-            }
-        }
-        self
     }
 
     /// The figure of an operation through one program: measured, else of a twin, predicted, published. None if there is one

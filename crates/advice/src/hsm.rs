@@ -70,43 +70,25 @@ pub struct HsmOption {
 impl HsmOption {
     /// Returns the counted thing: devices, or the source's words for a cluster, a partition or an account.
     fn unit(&self) -> String {
-        match &self.row.speed {
-            PublishedSpeed::Mean(_) => "device".to_owned(),
-            PublishedSpeed::Rate { concurrency, .. } => match self.row.grade {
-                Grade::Quota => format!("quota for {concurrency}"),
-                Grade::Measured
-                | Grade::VendorMeasured
-                | Grade::VendorSpecification
-                | Grade::Simulated
-                | Grade::Anecdote => {
-                    let cluster = concurrency.starts_with("cluster");
-                    let partition = self.row.through.contains("one partition");
-                    match (cluster, partition) {
-                        (true, _) => concurrency.clone(),
-                        (false, true) => "partition".to_owned(),
-                        (false, false) => "device".to_owned(),
-                    }
-                }
-            },
+        let PublishedSpeed::Rate { concurrency, .. } = &self.row.speed else {
+            return "device".to_owned();
+        };
+        if self.row.grade == Grade::Quota {
+            format!("quota for {concurrency}")
+        } else if concurrency.starts_with("cluster") {
+            concurrency.clone()
+        } else if self.row.through.contains("one partition") {
+            "partition".to_owned()
+        } else {
+            "device".to_owned()
         }
     }
 
-    /// Returns what the number rests on.
-    fn reason(&self) -> String {
-        let grade = self.row.grade.for_people();
+    /// Returns the time or the rate that decides.
+    fn figure(&self) -> String {
         match &self.row.speed {
-            PublishedSpeed::Mean(mean) => {
-                format!(
-                    "{} per operation ({grade}), queue simulated",
-                    units::duration(*mean)
-                )
-            }
-            PublishedSpeed::Rate { rate, .. } if self.row.grade == Grade::Quota => {
-                format!("default quota {}", units::rate(*rate))
-            }
-            PublishedSpeed::Rate { rate, .. } => {
-                format!("{} with many sessions ({grade})", units::rate(*rate))
-            }
+            PublishedSpeed::Mean(mean) => units::duration(*mean),
+            PublishedSpeed::Rate { rate, .. } => units::rate(*rate),
         }
     }
 }
@@ -190,19 +172,17 @@ impl HsmQuestion {
             .label("device", |one| one.device.name.as_str())
             .value("number", |one| one.number)
             .label("of", |one| one.unit())
-            .label("because", |one| one.reason())
+            .value("figure", |one| one.figure())
+            .label("grade", |one| one.row.grade.for_people())
             .label("sale", |one| one.device.sale_words())
             .column(Column::name("known issues").leave(1), |one| {
                 one.device.known.clone()
             })
             .column(Column::name("from").leave(0), |one| one.row.source.as_str())
             .table();
-        let mut blocks = vec![Block::Table(table)];
-        if self.latency.is_some() {
-            let text = "a published rate says nothing of latency: only devices with a time per operation are held to it";
-            blocks.push(basis(text));
-        }
-        blocks.push(basis("'keymark capacity' simulates a device of yours"));
+        let text = "devices with a time per operation are simulated as a queue ('keymark capacity' does so with yours); \
+                    a rate holds with many sessions and says nothing of latency";
+        let blocks = vec![Block::Table(table), basis(text)];
         answered(
             vec![self.verdict(&options)],
             vec![Section::bare(blocks).first()],

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use keymark_bench::Algorithm;
+use keymark_records::published::catalogue::in_words;
 use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
@@ -101,18 +102,10 @@ impl AdviceQuestion {
         }
         let table = table
             .column(Column::name("firmware").leave(1), |one| {
-                match one.open_firmware {
-                    Some(true) => "open",
-                    Some(false) => "closed",
-                    None => "not known",
-                }
+                in_words(one.open_firmware, ["open", "closed"])
             })
             .column(Column::name("sale").leave(2), |one| {
-                let words = match one.sale {
-                    Some(true) => "in sale",
-                    Some(false) => "discontinued",
-                    None => "not known",
-                };
+                let words = in_words(one.sale, ["in sale", "discontinued"]);
                 (one.id != SOFTWARE).then_some(words)
             })
             .if_any()
@@ -176,7 +169,7 @@ impl AdviceQuestion {
         (!named.is_empty()).then(|| {
             let command = self.purpose.measurement();
             let estimate = if named.contains("card alone") {
-                " With gpg measured here ('keymark bench --stack raw,gnupg --operation decrypt'), keymark estimates the others."
+                " With gpg measured here ('keymark bench --device software --stack raw,gnupg --operation decrypt'), keymark estimates the others."
             } else {
                 ""
             };

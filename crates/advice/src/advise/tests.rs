@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use keymark_bench::case::{Case, Load, Parameters, StackName};
-use keymark_bench::profile::Profile;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::server_load::{Batch, ServerLoad, Steady};
 use keymark_records::published::PublishedTable;
@@ -12,10 +11,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is published and what profiles say: the same everywhere.
+/// What is published: the same everywhere.
 fn figures() -> Figures {
-    let published = Figures::default().with_published(PublishedTable::collection());
-    published.with_profiles(&Profile::shipped().unwrap())
+    Figures::default().with_published(PublishedTable::collection())
 }
 
 fn ask(purpose: Purpose) -> AdviceQuestion {
@@ -216,7 +214,7 @@ fn a_figure_is_of_the_program_that_is_asked_for() {
     let published = of("yubikey-4", "rsa4096", Operation::Decrypt).unwrap();
     assert_eq!(published.provenance.word(), "published");
     assert!((published.time.value.0 - 0.875).abs() < 1e-9);
-    // Of these there is an assumption in a profile, and a time of the card alone.
+    // Nobody published these.
     assert!(of("yubikey-4", "rsa4096", Operation::Sign).is_none());
     assert!(of("nitrokey-pro-2", "rsa4096", Operation::Decrypt).is_none());
 }
@@ -329,8 +327,7 @@ fn advice_never_prefers_what_the_same_program_shows_to_be_slower_nor_a_broken_de
     let mut ranked = 0;
     for _ in 0..60 {
         let figures = Figures::of(&[random_run(&mut random)], |_| true)
-            .with_published(PublishedTable::collection())
-            .with_profiles(&Profile::shipped().unwrap());
+            .with_published(PublishedTable::collection());
         for purpose in Purpose::ALL {
             let question = ask(*purpose);
             let answers = question.answers(&question.candidates(&figures));

@@ -9,7 +9,7 @@ use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::hsm::HsmQuestion;
 use keymark_advice::policy::Policy;
-use keymark_bench::{Environment, Operation, Profile, Record};
+use keymark_bench::{Environment, Operation, Record};
 use keymark_records::published::PublishedTable;
 use keymark_report::compare::machine_name;
 use keymark_stats::Seconds;
@@ -42,12 +42,9 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     let records = archive.newest_of_each(RUNS, |case| {
         case.operation == Operation::Handshake || case.is_alone()
     })?;
-    let profiles = Profile::shipped()?;
     let this = machine_name(&Environment::capture(env!("KEYMARK_VERSION")));
     let is_here = |record: &Record| machine_name(&record.environment) == this;
-    let figures = Figures::of(&records, is_here)
-        .with_published(PublishedTable::collection())
-        .with_profiles(&profiles);
+    let figures = Figures::of(&records, is_here).with_published(PublishedTable::collection());
     let question = question(arguments, purpose)?;
     if arguments.json {
         print(&question, &figures);

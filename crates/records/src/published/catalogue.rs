@@ -110,13 +110,19 @@ impl CatalogueDevice {
     }
 
     /// Returns whether it is sold new, in words.
-    pub const fn sale_words(&self) -> &'static str {
-        match self.sale {
-            Some(true) => "in sale",
-            Some(false) => "discontinued",
-            None => "not known",
-        }
+    pub fn sale_words(&self) -> &'static str {
+        in_words(self.sale, ["in sale", "discontinued"])
     }
+
+    /// Returns whether its firmware is open, in words.
+    pub fn firmware_words(&self) -> &'static str {
+        in_words(self.open, ["open", "closed"])
+    }
+}
+
+/// Returns the first word for yes, the second for no.
+pub fn in_words(known: Option<bool>, [yes, no]: [&'static str; 2]) -> &'static str {
+    known.map_or("not known", |known| if known { yes } else { no })
 }
 
 impl DeviceCatalogue {

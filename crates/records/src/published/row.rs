@@ -222,23 +222,6 @@ impl RowText<'_> {
         })
     }
 
-    /// Returns all cells that say which figure it is.
-    pub(super) fn identity(&self) -> String {
-        let cells = [
-            self.device,
-            self.firmware,
-            self.algorithm,
-            self.operation,
-            self.stack,
-            self.concurrency,
-            self.date,
-            self.grade,
-            self.source,
-            self.note,
-        ];
-        cells.join("\0")
-    }
-
     fn speed(&self) -> Result<PublishedSpeed, String> {
         match (self.mean_s, self.ops_per_s) {
             ("", "") => Err("give mean_s or ops_per_s".to_owned()),

@@ -59,7 +59,8 @@ impl FigureFilter {
             .sorted_by(|(_, a), (_, b)| {
                 let of = |row: &PublishedRow| {
                     let device = row.device.map(|device| (device.kind, &device.id));
-                    (device, row.algorithm.clone(), row.operation.clone())
+                    let place = (device.is_none(), device);
+                    (place, row.algorithm.clone(), row.operation.clone())
                 };
                 of(a).cmp(&of(b))
             })
@@ -82,7 +83,7 @@ pub fn published_devices(figures: &[&'static CollectedFigure]) -> Document {
         })
         .label("sale", |rows| rows[0].0.sale_words())
         .column(Column::name("firmware").leave(2), |rows| {
-            openness(rows[0].0)
+            rows[0].0.firmware_words()
         })
         .value("figures", |rows| rows.len())
         .column(Column::name("keys").leave(3), |rows| {
@@ -108,14 +109,6 @@ fn shortened_keys(keys: impl Iterator<Item = Algorithm>) -> String {
     format!("{}{more}", keys.iter().take(4).format(" "))
 }
 
-const fn openness(device: &CatalogueDevice) -> &'static str {
-    match device.open {
-        Some(true) => "open",
-        Some(false) => "closed",
-        None => "not known",
-    }
-}
-
 /// Returns figures as a table with their sources.
 pub fn published_figures(figures: &[&'static CollectedFigure]) -> Document {
     Document::of(vec![table(figures), sources(figures)])
@@ -136,7 +129,7 @@ pub fn published_device(
             device.kind,
             device.maker,
             device.sale_words(),
-            openness(device)
+            device.firmware_words()
         ),
         format!(
             "{} of firmware {}.",

@@ -119,21 +119,14 @@ fn kind_of(device: &Device) -> &'static str {
 /// Facts of the catalogue about a device.
 fn facts(device: &Device) -> Option<String> {
     let known = catalogued(device)?;
-    let firmware = match known.open {
-        Some(true) => ", open firmware",
-        Some(false) => ", closed firmware",
-        None => "",
-    };
     let weakness = known.known.as_ref();
-    let weakness = weakness.map(|words| format!(". Known: {words}"));
+    let weakness = weakness.map(|words| format!(" Known: {words}."));
     Some(format!(
-        "{} of {}, {}{firmware}{}.",
+        "{} of {}. Sale: {}. Firmware: {}.{}",
         known.kind,
         known.maker,
-        match known.sale {
-            Some(_) => known.sale_words(),
-            None => "sale not known",
-        },
+        known.sale_words(),
+        known.firmware_words(),
         weakness.unwrap_or_default()
     ))
 }

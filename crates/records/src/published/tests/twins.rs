@@ -9,7 +9,7 @@ use std::time::Duration;
 use keymark_bench::store::Capability;
 use keymark_bench::{Profile, ProfileStore, Service, ServiceTime};
 
-use super::*;
+use super::super::*;
 
 /// Rows of which a profile is made.
 struct TwinRule {
@@ -111,8 +111,10 @@ impl TwinRule {
             && !row.through.ends_with(", PSS")
     }
 
-    fn profile(&self) -> Profile {
-        let rows = PublishedTable::named(self.table).unwrap().rows().unwrap();
+    /// Returns the profile, and the address of its first row's source.
+    fn profile(&self) -> (Profile, String) {
+        let table = PublishedTable::named(self.table).unwrap();
+        let rows = table.rows().unwrap();
         let rows: Vec<&PublishedRow> = rows.iter().filter(|row| self.takes(row)).collect();
         let time = |row: &PublishedRow| ServiceTime::constant(row.mean()?.0).ok();
         let mut services = BTreeMap::new();
@@ -132,11 +134,11 @@ impl TwinRule {
         let verified = verify
             .as_ref()
             .map_or("", |_| " VERIFY takes its published time.");
-        Profile {
+        let profile = Profile {
             name: self.name.to_owned(),
             store: self.store,
             product: self.product.to_owned(),
-            source: format!("{}: {}", first.source, first.through),
+            source: format!("{} ({})", table.source, first.through),
             note: format!(
                 "Means of data/published/{}.csv, without a spread, so the times are constant.{verified} What was not measured is not imitated.",
                 self.table
@@ -144,7 +146,8 @@ impl TwinRule {
             services,
             verify,
             yubikey_version: self.yubikey_version,
-        }
+        };
+        (profile, first.source.clone())
     }
 }
 
@@ -152,10 +155,10 @@ impl TwinRule {
 fn profiles_are_made_from_published_rows() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles"));
     for rule in RULES {
-        let profile = rule.profile();
+        let (profile, source) = rule.profile();
         let toml = profile.to_toml().unwrap();
         let made = format!(
-            "# Device profile for the twin `twin:{}`, made of published rows by crates/records/src/published/twins.rs.\n{toml}",
+            "# Device profile for the twin `twin:{}`, made of published rows by crates/records/src/published/tests/twins.rs.\n# {source}\n{toml}",
             rule.name
         );
         let path = folder.join(format!("{}.toml", rule.name));
@@ -165,7 +168,7 @@ fn profiles_are_made_from_published_rows() {
         assert_eq!(fs::read_to_string(&path).unwrap(), made, "{}", rule.name);
         assert!(profile.services.len() > 1, "{}", rule.name);
     }
-    let yubikey = RULES[0].profile();
+    let (yubikey, _) = RULES[0].profile();
     let signs = yubikey.service("rsa2048".parse().unwrap(), keymark_bench::Operation::Sign);
     let mean = signs.unwrap().time.mean();
     assert!(mean > Duration::from_millis(137) && mean < Duration::from_millis(139));
