@@ -22,7 +22,7 @@ system = $(if $(shell pkg-config $(1) 2>/dev/null && echo found),$(2),$(3))
 export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
 export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqlite3,1,0)
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+.PHONY: site bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
     fleet-test locust locust-test
 
@@ -140,6 +140,11 @@ test: packages-test packages-browser packages-kryoptic deny format
 	$(LINTED) scripts/kryoptic $(KEYMARK) $(TARGETS)
 	$(LINTED) RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) * 2))} $(CARGO) test --locked $(KEYMARK)
 	scripts/browser-tests target/debug/keymark
+
+# A static site of the published figures alone, in site/: a page per device, and one table with filters.
+site: build
+	mkdir -p $(CURDIR)/target/records
+	$(BIN) site target/records --all-published -o site
 
 # The report, the local page and the site in Debian's chromium, a minute and a half.
 browser: packages-browser

@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
-use keymark_records::exchange::{json, published};
+use keymark_records::exchange::json;
+use keymark_records::published;
 use keymark_report::render::{self, Width, markdown, text};
 use keymark_report::table;
 use keymark_stacks::registry;

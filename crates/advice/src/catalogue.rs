@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use keymark_bench::shipped::shipped;
 use keymark_bench::{Algorithm, Family, Operation};
+use keymark_records::published::DeviceCatalogue;
 use serde::Deserialize;
 
 use crate::policy::{KeyKind, Use};
@@ -36,6 +37,12 @@ pub struct CatalogueToken {
     pub certification: Option<String>,
     /// Confirmation of a key's use; `false`: none.
     pub touch_openpgp: Option<toml::Value>,
+    /// Id of the device in `data/devices`, if it is another one; several tokens are then firmwares of it.
+    device: Option<String>,
+    /// Versions of its firmware; `>=5.0,<5.2` tells tokens of one device apart.
+    #[serde(default)]
+    firmware: String,
+    sale: Option<bool>,
     max_rsa_bits_openpgp: Option<u32>,
     rsa_sizes_openpgp: Option<Vec<u32>>,
     #[serde(default)]
@@ -96,6 +103,15 @@ impl Catalogue {
         &CATALOGUE
     }
 
+    /// Finds the token that is a device of `data/devices` with that firmware.
+    pub fn token_of(&self, device: &str, firmware: &str) -> Option<&CatalogueToken> {
+        let mut tokens = self.tokens.iter();
+        tokens.find(|token| match &token.device {
+            None => token.id == device,
+            Some(own) => own == device && is_within(firmware, &token.firmware),
+        })
+    }
+
     /// Returns the weaknesses of a token with such a key in such a use.
     pub fn against(
         &self,
@@ -111,6 +127,22 @@ impl Catalogue {
         };
         self.weaknesses.iter().filter(about).collect()
     }
+}
+
+/// Returns whether a version is within a range like `>=5.0,<5.2`. An unknown version is in none.
+fn is_within(version: &str, range: &str) -> bool {
+    let numbers = |text: &str| -> Option<Vec<u32>> {
+        let numbers = text.split('.').map(|number| number.parse().ok());
+        numbers.collect()
+    };
+    let within = |version: &Vec<u32>, bound: &str| match bound.strip_prefix(">=") {
+        Some(least) => numbers(least).is_some_and(|least| *version >= least),
+        None => {
+            let above = bound.strip_prefix('<').and_then(numbers);
+            above.is_some_and(|above| *version < above)
+        }
+    };
+    numbers(version).is_some_and(|version| range.split(',').all(|bound| within(&version, bound)))
 }
 
 impl Weakness {
@@ -147,6 +179,13 @@ impl CatalogueToken {
             word.replace("p-", "p").parse().ok()
         });
         rsa.chain(named).collect()
+    }
+
+    /// Returns whether it is sold new; none where no source says.
+    pub fn sale(&self) -> Option<bool> {
+        let device = self.device.as_ref().unwrap_or(&self.id);
+        let device = || DeviceCatalogue::shipped().named(device);
+        self.sale.or_else(|| device()?.sale)
     }
 
     /// Enough of its name to tell it from the others.
@@ -189,6 +228,32 @@ mod tests {
         assert!(names("canokey").contains(&"mlkem768".to_owned()));
         assert_eq!(token("fst-01").open_firmware, Some(true));
         assert_eq!(token("yubikey-5-57").open_firmware, None);
+    }
+
+    #[test]
+    fn firmware_tells_which_token_a_device_is() {
+        let found = |device: &str, firmware: &str| {
+            let token = Catalogue::shipped().token_of(device, firmware)?;
+            Some((token.id.as_str(), token.sale()))
+        };
+        assert_eq!(
+            found("yubikey-5", "5.1.2"),
+            Some(("yubikey-5-pre52", Some(false)))
+        );
+        assert_eq!(
+            found("yubikey-5", "5.4.3"),
+            Some(("yubikey-5-52", Some(false)))
+        );
+        assert_eq!(
+            found("yubikey-5", "5.7.1"),
+            Some(("yubikey-5-57", Some(true)))
+        );
+        assert_eq!(found("yubikey-5", ""), None);
+        assert_eq!(
+            found("nitrokey-3", "1.8.2"),
+            Some(("nitrokey-3", Some(true)))
+        );
+        assert_eq!(found("yubikey-4", ""), Some(("yubikey-4", Some(false))));
     }
 
     #[test]

@@ -1,11 +1,19 @@
-//! Costs of operations, from the archive's runs, published tables and profiles of devices.
+//! Costs of operations, from the archive's runs and published tables.
+
+use std::cmp::Reverse;
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Operation, Parameters, Profile, Provenance, Record, StackName};
+use keymark_bench::{
+    Algorithm, Case, Family, Operation, Parameters, Provenance, Record, StackName,
+};
+use keymark_records::published::{PublishedRow, Timed};
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::grouped;
+use keymark_report::report::CollectedFigure;
 use keymark_report::site::Identified;
 use keymark_stats::{Estimate, PerSecond, Seconds, estimate_of_runs};
+
+use crate::catalogue::Catalogue;
 
 /// Keys of this CPU.
 pub const SOFTWARE: &str = "software";
@@ -36,8 +44,23 @@ pub struct CostFigure {
     pub time: Estimate<Seconds>,
     /// Its kind.
     pub provenance: Provenance,
-    /// The newest run, the article, the profile.
+    /// The newest run, the article.
     pub source: String,
+    /// True if it is one command of an OpenPGP card: the device's part of a gpg process.
+    pub is_command: bool,
+    /// Parts of the sum, if it was estimated.
+    pub parts: Option<EstimatedParts>,
+}
+
+/// Parts of an estimate: a card's command and this machine's own program time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EstimatedParts {
+    /// Published time of the card's command.
+    pub card: Seconds,
+    /// Operation of that command: the same calculation, if it is another one.
+    pub command: Operation,
+    /// Time of gpg without the key's operation, measured here.
+    pub program: Seconds,
 }
 
 /// Handshakes a second of a server.
@@ -112,7 +135,7 @@ impl Figures {
             Provenance::Measured
             | Provenance::Twin
             | Provenance::Predicted
-            | Provenance::Published => Identified::of(record, case).id,
+            | Provenance::Published => owner(record, case),
         };
         self.operations.push(CostFigure {
             owner,
@@ -123,30 +146,98 @@ impl Figures {
             time,
             provenance: case.provenance,
             source,
+            is_command: false,
+            parts: None,
         });
     }
 
-    /// Adds the times of profiles, which are a card's alone; assumed times are left out.
-    pub fn with_profiles(mut self, profiles: &[Profile]) -> Self {
-        for profile in profiles {
-            for (capability, service) in &profile.services {
-                if service.assumed.is_some() {
-                    continue;
-                }
-                let time = Seconds(service.time.mean().as_secs_f64());
-                self.operations.push(CostFigure {
-                    owner: profile.name.clone(),
-                    algorithm: capability.algorithm,
-                    operation: capability.operation,
-                    stack: StackName::RAW,
-                    parameters: Parameters::NONE,
-                    time: Estimate::bare(time),
-                    provenance: Provenance::Twin,
-                    source: format!("profile {}", profile.name),
-                });
-            }
-        }
+    /// Adds published times, of each case the most trusted one, and estimates of gpg with cards of which a command's time
+    /// alone was published.
+    pub fn with_published(mut self, figures: &[CollectedFigure]) -> Self {
+        let figures = figures.iter().filter_map(|(table, row)| {
+            let rank = (row.grade, row.through.contains("(PIV)"), Reverse(row.n));
+            Some((rank, published(table.name, row)?))
+        });
+        let figures = figures.sorted_by(|(a, _), (b, _)| a.cmp(b));
+        let figures = figures.map(|(_, figure)| figure).unique_by(|figure| {
+            let key = (figure.owner.clone(), figure.algorithm, figure.operation);
+            (key, figure.stack, figure.parameters.clone())
+        });
+        self.operations.extend(figures);
+        let commands = self.operations.iter().filter(|figure| figure.is_command);
+        let estimates = commands.flat_map(|figure| self.estimates(figure));
+        let estimates: Vec<CostFigure> = estimates.collect();
+        self.operations.extend(estimates);
         self
+    }
+
+    /// Estimates gpg's times with a card's command: for its own operation, and for decrypting with RSA, which is the same
+    /// calculation as authenticating and signing.
+    fn estimates(&self, figure: &CostFigure) -> Vec<CostFigure> {
+        let is_rsa = matches!(figure.algorithm.family(), Family::Rsa(_));
+        let same = figure.operation != Operation::Decrypt;
+        let decrypts = (is_rsa && same).then_some(Operation::Decrypt);
+        let operations = [figure.operation].into_iter().chain(decrypts);
+        let estimate = |operation| {
+            let program = self.program(operation)?;
+            let parts = EstimatedParts {
+                card: figure.time.value,
+                command: figure.operation,
+                program,
+            };
+            Some(CostFigure {
+                operation,
+                stack: StackName::GNUPG,
+                time: Estimate::bare(Seconds(parts.card.0 + program.0)),
+                is_command: false,
+                parts: Some(parts),
+                ..figure.clone()
+            })
+        };
+        operations.filter_map(estimate).collect()
+    }
+
+    /// Returns gpg's time on this machine without the key's operation, the shortest of all keys: it does not depend on the key.
+    /// gpg calculates with libgcrypt, whose times count if they were measured.
+    fn program(&self, operation: Operation) -> Option<Seconds> {
+        let libgcrypt = Parameters::from([("library", "libgcrypt")]);
+        let time = |stack, key, parameters: &Parameters| {
+            let of_key = self.operations.iter().find(|figure| {
+                figure.owner == SOFTWARE
+                    && (figure.stack, figure.algorithm, figure.operation) == (stack, key, operation)
+                    && figure.parameters == *parameters
+            });
+            of_key.map(|figure| figure.time.value.0)
+        };
+        let rest = |key| {
+            let alone = time(StackName::RAW, key, &libgcrypt);
+            let alone = alone.or_else(|| time(StackName::RAW, key, &Parameters::NONE))?;
+            let rest = time(StackName::GNUPG, key, &Parameters::NONE)? - alone;
+            Some(rest).filter(|rest| *rest > 0.0)
+        };
+        let shortest = Algorithm::all().filter_map(rest).min_by(f64::total_cmp);
+        shortest.map(Seconds)
+    }
+
+    /// Returns the published time of a card's command for an operation, or for the same calculation.
+    pub fn command(
+        &self,
+        owner: &str,
+        algorithm: Algorithm,
+        operation: Operation,
+    ) -> Option<&CostFigure> {
+        let is_rsa = matches!(algorithm.family(), Family::Rsa(_));
+        let commands = self.operations.iter().filter(|figure| {
+            figure.is_command && (&*figure.owner, figure.algorithm) == (owner, algorithm)
+        });
+        let exact = |figure: &&CostFigure| figure.operation != operation;
+        commands
+            .filter(|figure| figure.operation == operation || is_rsa)
+            .min_by(|a, b| {
+                exact(a)
+                    .cmp(&exact(b))
+                    .then(a.time.value.0.total_cmp(&b.time.value.0))
+            })
     }
 
     /// The figure of an operation through one program: measured, else of a twin, predicted, published. None if there is one
@@ -166,7 +257,11 @@ impl Figures {
                 && (figure.stack, &figure.parameters) == (way.stack, parameters)
         };
         let all = self.operations.iter().filter(same);
-        all.min_by_key(|figure| figure.provenance)
+        all.min_by(|a, b| {
+            let rank = |figure: &CostFigure| (figure.provenance, figure.parts.is_some());
+            let by_time = a.time.value.0.total_cmp(&b.time.value.0);
+            rank(a).cmp(&rank(b)).then(by_time)
+        })
     }
 
     /// The best rate of each certificate and key exchange under the same conditions.
@@ -180,6 +275,39 @@ impl Figures {
             .unique_by(|one| (one.algorithm, &one.exchange, one.stack, &one.conditions))
             .collect()
     }
+}
+
+/// Returns the catalogue's token, by the firmware that the record has, else the device.
+fn owner(record: &Record, case: &Case) -> String {
+    let device = Identified::of(record, case).id;
+    let mut stores = record.stores.iter();
+    let store = stores.find(|store| store.device == case.device);
+    let in_name = store.and_then(|store| store.product.split_once("(firmware "));
+    let in_name = in_name.and_then(|(_, rest)| rest.split([')', ',']).next());
+    let known = store.and_then(|store| store.versions.get("firmware").map(String::as_str));
+    token(device, known.or(in_name).unwrap_or_default())
+}
+
+fn token(device: String, firmware: &str) -> String {
+    let token = Catalogue::shipped().token_of(&device, firmware);
+    token.map_or(device, |token| token.id.clone())
+}
+
+fn published(table: &str, row: &PublishedRow) -> Option<CostFigure> {
+    let (_, record) = row.case()?;
+    let case = record.case;
+    Some(CostFigure {
+        owner: token(row.device?.id.clone(), &row.firmware),
+        algorithm: case.algorithm,
+        operation: case.operation,
+        stack: case.stack,
+        parameters: case.parameters,
+        time: Estimate::bare(row.mean()?),
+        provenance: Provenance::Published,
+        source: format!("published-{table}"),
+        is_command: row.timed == Timed::Command && !row.through.contains("(PIV)"),
+        parts: None,
+    })
 }
 
 /// Joins the figures of each case over its runs, which are the newest first.

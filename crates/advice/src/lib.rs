@@ -6,6 +6,7 @@ pub mod capacity;
 pub mod catalogue;
 pub mod compatibility;
 pub mod cost;
+pub mod hsm;
 pub mod key_spec;
 pub mod policy;
 pub mod strength;

@@ -1,11 +1,12 @@
 "use strict";
 (() => {
   const byId = id => document.getElementById(id);
-  const state = { rows: "", family: "", level: "" };
-  const fields = { rows: byId("words"), family: byId("family"), level: byId("level") };
+  const state = { rows: "", family: "", level: "", kind: "" };
+  const fields = { rows: byId("words"), family: byId("family"), level: byId("level"), kind: byId("kind") };
   // What can be chosen away: rows of the list of devices, or a device's sections. Each says which families and levels it has.
   const entries = [...document.querySelectorAll("[data-keys]")].map(element => ({
     element,
+    kind: element.dataset.kind || "",
     keys: element.dataset.keys.split(" ").map(key => key.split("/")),
     text: element.textContent.toLowerCase(),
   }));
@@ -15,8 +16,8 @@
     const wanted = state.rows.toLowerCase().split(/\s+/).filter(word => word);
     const fits = ([family, level]) => (!state.family || family === state.family) && (!state.level || level === state.level);
     let shown = 0;
-    entries.forEach(({ element, keys, text }) => {
-      element.hidden = !(keys.some(fits) && wanted.every(word => text.includes(word)));
+    entries.forEach(({ element, kind, keys, text }) => {
+      element.hidden = !(keys.some(fits) && (!state.kind || kind === state.kind) && wanted.every(word => text.includes(word)));
       shown += element.hidden ? 0 : 1;
     });
     // What leads to a section goes with it.
@@ -29,7 +30,7 @@
     return String(chosen) && `#${chosen}`;
   };
   const keep = () => {
-    const { rows, ...keys } = state;
+    const { rows, kind, ...keys } = state;
     const along = String(new URLSearchParams(Object.entries(keys).filter(([, value]) => value)));
     ways.forEach(({ link, href }) => link.setAttribute("href", along ? `${href}#${along}` : href));
   };

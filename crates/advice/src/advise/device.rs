@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use keymark_bench::Algorithm;
+use keymark_records::published::catalogue::in_words;
 use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
@@ -11,17 +12,28 @@ use keymark_stats::Seconds;
 use super::{AdviceQuestion, Answer, Candidate, Constraint, Refusal};
 use crate::basis;
 use crate::catalogue::Catalogue;
+use crate::cost::{CostFigure, SOFTWARE};
 
 /// Answers that are shown.
 const FIRST: usize = 8;
+
+/// Keys of a device that are named.
+const KEYS: usize = 3;
 
 /// Lines that are read about what is left out.
 const MOST: usize = 12;
 
 impl AdviceQuestion {
-    pub(super) fn of_devices(&self, answers: &[Candidate<'_>]) -> Answer {
+    pub(super) fn of_devices(
+        &self,
+        answers: &[Candidate<'_>],
+        candidates: &[Candidate<'_>],
+    ) -> Answer {
         let choice = [self.choice(answers)].into_iter();
-        let said = choice.chain(against(answers)).collect();
+        let said = choice
+            .chain(against(answers))
+            .chain(self.unknown(candidates));
+        let said = said.collect();
         let ranked = self.ranked(answers).into_iter();
         (said, ranked.chain(described(answers)).collect())
     }
@@ -40,20 +52,26 @@ impl AdviceQuestion {
             );
         };
         let (time, what) = (units::duration(figure.time.value), named(first));
-        let known = answers.iter().filter(|one| one.cost.is_some()).count();
+        let same = answers.iter().filter(|one| one.rank() == first.rank());
+        let known = same.clone().count();
+        let sale = if first.sale == Some(true) {
+            " in sale"
+        } else {
+            ""
+        };
         let among = match known {
             1 => format!(
-                "It is the only one of {fit} with a figure through {}.",
+                "It is the only one{sale} of {fit} with a figure through {}.",
                 first.through
             ),
             _ => format!(
-                "It is the fastest of {known} measured through {}.",
+                "It is the fastest of {known}{sale} with a figure through {}.",
                 first.through
             ),
         };
-        let alike = answers[1..]
-            .iter()
-            .filter(|one| one.cost.is_some() && !first.is_below(one) && !one.is_below(first));
+        let alike = same
+            .skip(1)
+            .filter(|one| !first.is_below(one) && !one.is_below(first));
         let alike = alike.map(named).join(", ");
         let alike = if alike.is_empty() {
             String::new()
@@ -62,7 +80,8 @@ impl AdviceQuestion {
         };
         format!(
             "Choose {what}: {time} to {} ({}). {among}{alike}",
-            first.operation, figure.provenance
+            first.operation,
+            kind(figure)
         )
     }
 
@@ -73,9 +92,7 @@ impl AdviceQuestion {
             .label("device", |one| one.device)
             .label("key", |one| one.algorithm)
             .value("time", |one| one.cost.map(|figure| figure.time.value))
-            .label("figure", |one| {
-                one.cost.map(|figure| figure.provenance.word())
-            })
+            .label("figure", |one| one.cost.map(kind))
             .label("through", |one| one.cost.map(|_| one.through))
             .value("bits", |one| one.strength.map(|bits| bits.0));
         for policy in &self.policies {
@@ -85,12 +102,13 @@ impl AdviceQuestion {
         }
         let table = table
             .column(Column::name("firmware").leave(1), |one| {
-                match one.open_firmware {
-                    Some(true) => "open",
-                    Some(false) => "closed",
-                    None => "not known",
-                }
+                in_words(one.open_firmware, ["open", "closed"])
             })
+            .column(Column::name("sale").leave(2), |one| {
+                let words = in_words(one.sale, ["in sale", "discontinued"]);
+                (one.id != SOFTWARE).then_some(words)
+            })
+            .if_any()
             .label("known issues", |one| weaknesses(one))
             .column(Column::name("from").leave(0), |one| {
                 one.cost.map(|figure| figure.source.clone())
@@ -103,25 +121,59 @@ impl AdviceQuestion {
             );
             blocks.push(Block::remark(RemarkKind::Capped, more));
         }
-        if let Some(text) = self.missing(answers) {
-            blocks.push(basis(text));
-        }
+        let estimates = shown.iter().filter_map(|one| {
+            let parts = one.cost?.parts?;
+            let card = units::duration(parts.card);
+            let program = units::duration(parts.program);
+            let command = if parts.command == one.operation {
+                String::new()
+            } else {
+                format!(" to {}", parts.command)
+            };
+            let what = named(one);
+            Some(format!(
+                "{what}: estimated: card {card} published{command} + gpg {program} here"
+            ))
+        });
+        blocks.extend(estimates.map(basis));
         Some(Section::bare(blocks).first())
     }
 
-    /// Returns the command that measures missing figures.
-    fn missing(&self, answers: &[Candidate<'_>]) -> Option<String> {
-        let number = answers.iter().filter(|one| one.cost.is_none()).count();
-        let through = answers.first()?.through;
-        (number > 0).then(|| {
-            format!(
-                "{} no figure through {through}; '{}' measures it",
-                match number {
-                    1 => "one of them has".to_owned(),
-                    number => format!("{number} of them have"),
-                },
-                self.purpose.measurement()
-            )
+    /// Names devices that fit but for a figure, those in sale first, and the command that measures it.
+    fn unknown(&self, candidates: &[Candidate<'_>]) -> Option<String> {
+        let fits = |one: &&Candidate<'_>| {
+            let refusals = self.refusals(one);
+            one.cost.is_none() && refusals.iter().all(|refusal| *refusal == Refusal::NoFigure)
+        };
+        let mut devices: Vec<(bool, &str, Vec<String>)> = Vec::new();
+        for one in candidates.iter().filter(fits) {
+            let command = one.command.map(|figure| units::duration(figure.time.value));
+            let command = command.map(|time| format!(" (card alone {time})"));
+            let key = format!("{}{}", one.algorithm, command.unwrap_or_default());
+            match devices
+                .iter_mut()
+                .find(|(_, device, _)| *device == one.device)
+            {
+                Some((.., keys)) => keys.push(key),
+                None => devices.push((one.sale != Some(true), one.device, vec![key])),
+            }
+        }
+        devices.sort();
+        let named = devices.iter().map(|(_, device, keys)| {
+            let more = keys.len().saturating_sub(KEYS);
+            let more = (more > 0).then(|| format!(" and {more} more"));
+            let first = keys.iter().take(KEYS).join(", ");
+            format!("{device} with {first}{}", more.unwrap_or_default())
+        });
+        let named = named.collect_vec().join("; ");
+        (!named.is_empty()).then(|| {
+            let command = self.purpose.measurement();
+            let estimate = if named.contains("card alone") {
+                " With gpg measured here ('keymark bench --device software --stack raw,gnupg --operation decrypt'), keymark estimates the others."
+            } else {
+                ""
+            };
+            format!("Fits, speed unknown: {named}. Measure yours with '{command}'.{estimate}")
         })
     }
 
@@ -252,7 +304,7 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
         Refusal::Policy(policy, _) => format!("without {policy}, {what} would do"),
         Refusal::Incompatible(peer, _) => format!("without {peer}, {what} would do"),
         Refusal::Quantum => format!("against today's computers, {what} would do"),
-        Refusal::Vulnerable(_) | Refusal::NoFigure | Refusal::Weak(_) => {
+        Refusal::Discontinued | Refusal::Vulnerable(_) | Refusal::NoFigure | Refusal::Weak(_) => {
             format!("{what} would do")
         }
     }
@@ -262,6 +314,14 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
 fn enough(time: Seconds) -> f64 {
     let step = 10f64.powf(time.0.log10().floor());
     (time.0 / step).ceil() * step
+}
+
+/// Returns the kind of a figure.
+fn kind(figure: &CostFigure) -> &'static str {
+    match figure.parts {
+        Some(_) => "estimated",
+        None => figure.provenance.word(),
+    }
 }
 
 fn named(candidate: &Candidate<'_>) -> String {

@@ -161,6 +161,10 @@ pub struct Candidate<'a> {
     /// Strength by SP 800-57.
     pub strength: Option<Strength>,
     pub weaknesses: Vec<&'static Weakness>,
+    /// True if it is sold new; none where no source says.
+    pub sale: Option<bool>,
+    /// Published time of the card's command alone.
+    pub command: Option<&'a CostFigure>,
     open_firmware: Option<bool>,
 }
 
@@ -169,6 +173,8 @@ pub struct Candidate<'a> {
 pub enum Refusal {
     /// Less than 112 bits.
     Weak(Option<Strength>),
+    /// A device that is not sold any more, and was not named.
+    Discontinued,
     /// Weaknesses that stay in the device.
     Vulnerable(Vec<&'static str>),
     /// A policy does not permit it at the end.
@@ -192,6 +198,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Weak(Some(bits)) => write!(f, "{bits} security"),
             Self::Weak(None) => f.write_str("strength not in NIST's table"),
+            Self::Discontinued => f.write_str("discontinued"),
             Self::Vulnerable(names) => write!(f, "known weakness: {}", names.join(", ")),
             Self::Policy(policy, status) => write!(f, "{status} by {policy}"),
             Self::Closed(Some(_)) => f.write_str("closed firmware"),
@@ -235,7 +242,9 @@ impl Refusal {
             Self::Policy(..) => (Constraint::Policy, 1.0),
             Self::Incompatible(..) => (Constraint::Program, 0.0),
             Self::Quantum => (Constraint::Quantum, 0.0),
-            Self::Vulnerable(_) | Self::NoFigure | Self::Weak(_) => return None,
+            Self::Discontinued | Self::Vulnerable(_) | Self::NoFigure | Self::Weak(_) => {
+                return None;
+            }
         })
     }
 }
@@ -271,6 +280,11 @@ impl Candidate<'_> {
         }
     }
 
+    /// Returns whether it lacks a figure, and whether nobody says that it is in sale.
+    pub fn rank(&self) -> (bool, bool) {
+        (self.cost.is_none(), self.sale != Some(true))
+    }
+
     fn time(&self) -> Option<Seconds> {
         self.cost.map(|figure| figure.time.value)
     }
@@ -283,14 +297,14 @@ impl AdviceQuestion {
         let in_file = || Algorithm::all().collect();
         // What is in a file is used by programs of this machine.
         let software = (self.purpose.takes_software())
-            .then(|| (SOFTWARE, "a file on this CPU", Some(true), in_file()));
+            .then(|| (SOFTWARE, "a file on this CPU", [Some(true); 2], in_file()));
         let tokens = catalogue.tokens.iter().map(|token| {
-            let name = token.short_name();
-            (&*token.id, name, token.open_firmware, token.algorithms())
+            let facts = [token.open_firmware, token.sale()];
+            (&*token.id, token.short_name(), facts, token.algorithms())
         });
         let ways = self.purpose.ways();
         let (mut all, mut costs_of) = (Vec::new(), Vec::new());
-        for (id, device, open_firmware, algorithms) in software.into_iter().chain(tokens) {
+        for (id, device, [open_firmware, sale], algorithms) in software.into_iter().chain(tokens) {
             for algorithm in algorithms {
                 let Some(operation) = self.operation(id, algorithm) else {
                     continue;
@@ -308,6 +322,8 @@ impl AdviceQuestion {
                     second: None,
                     strength: KeySpec::from(algorithm).strength(Table::nist()),
                     weaknesses: catalogue.against(id, algorithm, operation),
+                    sale,
+                    command: figures.command(id, algorithm, operation),
                     open_firmware,
                 });
             }
@@ -340,6 +356,9 @@ impl AdviceQuestion {
         let mut refusals = Vec::new();
         if candidate.strength.is_none_or(Strength::is_weak) {
             refusals.push(Refusal::Weak(candidate.strength));
+        }
+        if candidate.sale == Some(false) && self.devices.is_empty() {
+            refusals.push(Refusal::Discontinued);
         }
         let open = candidate.weaknesses.iter().filter(|known| known.is_open());
         let open: Vec<&'static str> = open.map(|known| known.name()).unique().collect();
@@ -406,8 +425,8 @@ impl AdviceQuestion {
             .then_some(Refusal::Few(rate))
     }
 
-    /// Returns the candidates that nothing refuses, the fastest first, those without a figure last; equals by strength
-    /// and name. Where the fastest is not clearly so, the other program decides among its equals.
+    /// Returns the candidates that nothing refuses: those with a figure first, of these devices in sale first, then the
+    /// fastest; equals by strength and name. Where the fastest is not clearly so, the other program decides among its equals.
     pub fn answers<'a>(&self, candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
         let left = candidates
             .iter()
@@ -416,13 +435,16 @@ impl AdviceQuestion {
         let time =
             |figure: Option<&CostFigure>| figure.map_or(f64::INFINITY, |known| known.time.value.0);
         left.sort_by(|a, b| {
-            time(a.cost)
-                .total_cmp(&time(b.cost))
+            a.rank()
+                .cmp(&b.rank())
+                .then_with(|| time(a.cost).total_cmp(&time(b.cost)))
+                .then_with(|| time(a.command).total_cmp(&time(b.command)))
                 .then_with(|| b.strength.cmp(&a.strength))
                 .then_with(|| (a.id, a.algorithm).cmp(&(b.id, b.algorithm)))
         });
         if let Some(first) = left.first().cloned() {
-            let alike = left.partition_point(|one| !first.is_below(one));
+            let alike =
+                left.partition_point(|one| one.rank() == first.rank() && !first.is_below(one));
             left[..alike].sort_by(|a, b| time(a.second).total_cmp(&time(b.second)));
         }
         left
@@ -440,7 +462,9 @@ impl AdviceQuestion {
         let candidates = asked.candidates(figures);
         let answers = asked.answers(&candidates);
         let (mut said, mut sections) = match self.purpose {
-            Purpose::Card | Purpose::Ssh | Purpose::Email => asked.of_devices(&answers),
+            Purpose::Card | Purpose::Ssh | Purpose::Email => {
+                asked.of_devices(&answers, &candidates)
+            }
             Purpose::Server => asked.of_servers(&answers, figures),
             Purpose::Timestamping => asked.of_timestamping(&answers),
         };

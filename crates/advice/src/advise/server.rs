@@ -1,7 +1,7 @@
 //! Advice on a web server's certificate and key exchange, by the archive's TLS figures, else by published ratios.
 
 use keymark_bench::{Algorithm, KeyFamily, Provenance};
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::units;
 use keymark_report::{Block, Column, Section, TableOf};
 use keymark_stats::{PerSecond, Ratio};
@@ -117,7 +117,7 @@ fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
     if (curve.name(), rsa.name()) != ("nistp256", "rsa2048") {
         return None;
     }
-    let table = Shipped::named(RATIOS).ok()?.cells()?;
+    let table = PublishedTable::named(RATIOS).ok()?.cells()?;
     let row = table
         .rows
         .iter()

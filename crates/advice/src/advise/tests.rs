@@ -2,22 +2,18 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use keymark_bench::case::{Case, Load, Parameters, StackName};
-use keymark_bench::profile::Profile;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::server_load::{Batch, ServerLoad, Steady};
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::render::{Width, text};
 use keymark_testkit::record;
 use proptest::prelude::*;
 
 use super::*;
 
-/// What is published and what profiles say: the same everywhere.
+/// What is published: the same everywhere.
 fn figures() -> Figures {
-    let records: Vec<_> = Shipped::of_times()
-        .map(|one| one.record().unwrap())
-        .collect();
-    Figures::of(&records, |_| true).with_profiles(&Profile::shipped().unwrap())
+    Figures::default().with_published(PublishedTable::collection())
 }
 
 fn ask(purpose: Purpose) -> AdviceQuestion {
@@ -218,9 +214,63 @@ fn a_figure_is_of_the_program_that_is_asked_for() {
     let published = of("yubikey-4", "rsa4096", Operation::Decrypt).unwrap();
     assert_eq!(published.provenance.word(), "published");
     assert!((published.time.value.0 - 0.875).abs() < 1e-9);
-    // Of these there is an assumption in a profile, and a time of the card alone.
+    // Nobody published these.
     assert!(of("yubikey-4", "rsa4096", Operation::Sign).is_none());
     assert!(of("nitrokey-pro-2", "rsa4096", Operation::Decrypt).is_none());
+}
+
+/// A run of this machine through gpg and alone, with these milliseconds.
+fn gpg_here(key: &str, whole: u64, alone: u64) -> keymark_bench::Record {
+    let case = |stack, mean: u64| {
+        let case = Case {
+            operation: Operation::Decrypt,
+            ..record::case(key, stack)
+        };
+        let mean = mean * 1_000_000;
+        let blocks = (0..4).map(|round| record::block(round, &[mean, mean]));
+        CaseRecord {
+            blocks: blocks.collect(),
+            ..CaseRecord::new(case)
+        }
+    };
+    record::of(vec![
+        case(StackName::GNUPG, whole),
+        case(StackName::RAW, alone),
+    ])
+}
+
+#[test]
+fn a_cards_command_and_this_machines_gpg_add_up_and_nothing_discontinued_is_advised() {
+    let run = gpg_here("rsa3072", 10, 4);
+    let figures = Figures::of(&[run], |_| true).with_published(PublishedTable::collection());
+    let question = AdviceQuestion {
+        policies: Policy::find("nist").unwrap(),
+        until: "2035-12-31".parse().unwrap(),
+        tolerance: Some(Duration::from_secs(2)),
+        compatible: vec!["gnupg-2.2".parse().unwrap()],
+        ..ask(Purpose::Card)
+    };
+    let candidates = question.candidates(&figures);
+    let answers = question.answers(&candidates);
+    let nitrokey = answers.iter().find(|one| one.id == "nitrokey-3").unwrap();
+    let parts = nitrokey.cost.unwrap().parts.unwrap();
+    assert_eq!(parts.command, Operation::Authenticate);
+    assert!((parts.program.0 - 0.006).abs() < 1e-6, "{parts:?}");
+    let sum = nitrokey.cost.unwrap().time.value.0;
+    assert!((sum - parts.card.0 - parts.program.0).abs() < 1e-9);
+    assert!(answers.iter().all(|one| one.sale != Some(false)));
+    // The figures of firmware 5.1.2 are none of the one that is sold.
+    let sold = |one: &&Candidate<'_>| one.id == "yubikey-5-57";
+    assert!(candidates.iter().filter(sold).all(|one| one.cost.is_none()));
+    let shown = text::render(&question.document(&figures), Width::Unlimited);
+    for words in [
+        "estimated: card",
+        "published to authenticate + gpg 6.00 ms here",
+        "YubiKey 5 (firmware 5.7 and later) with rsa3072",
+        "discontinued",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
 }
 
 /// An archive's run of keys in files, each through each of the programs with a random time: microseconds.
@@ -276,9 +326,8 @@ fn advice_never_prefers_what_the_same_program_shows_to_be_slower_nor_a_broken_de
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(44);
     let mut ranked = 0;
     for _ in 0..60 {
-        let mut records = vec![random_run(&mut random)];
-        records.extend(Shipped::of_times().map(|one| one.record().unwrap()));
-        let figures = Figures::of(&records, |_| true).with_profiles(&Profile::shipped().unwrap());
+        let figures = Figures::of(&[random_run(&mut random)], |_| true)
+            .with_published(PublishedTable::collection());
         for purpose in Purpose::ALL {
             let question = ask(*purpose);
             let answers = question.answers(&question.candidates(&figures));
@@ -292,8 +341,9 @@ fn advice_never_prefers_what_the_same_program_shows_to_be_slower_nor_a_broken_de
                 assert_eq!(one.stack, other.stack, "{purpose}");
                 let in_files = [one, other].map(|figure| figure.owner == SOFTWARE);
                 assert!(in_files != [true; 2] || one.parameters == other.parameters);
+                assert_ne!(answer.sale, Some(false));
                 assert!(
-                    !answer.is_below(first),
+                    answer.rank() != first.rank() || !answer.is_below(first),
                     "{purpose}: {} {}",
                     first.algorithm,
                     answer.algorithm

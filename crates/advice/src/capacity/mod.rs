@@ -88,6 +88,15 @@ impl CapacityQuestion {
         plan
     }
 
+    /// Returns the fewest tokens behind one way of distribution.
+    pub fn fewest(&self, way: Distribution) -> Option<u32> {
+        if !self.is_possible() {
+            return None;
+        }
+        let mut numbers = self.least()..=MOST_TOKENS;
+        numbers.find(|tokens| self.row(way, *tokens).enough)
+    }
+
     /// Returns whether a single operation is fast enough.
     fn is_possible(&self) -> bool {
         let alone = self.service.times.level(0.99);

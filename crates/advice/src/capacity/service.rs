@@ -4,6 +4,7 @@ use keymark_bench::{
     Algorithm, CaseRecord, DeviceName, Operation, Parameters, Profile, ProfileError, Provenance,
     Record, Sampler, ServiceTime, StackName,
 };
+use keymark_records::published::PublishedTable;
 use keymark_report::units::{self, counted};
 use keymark_stats::{Seconds, ServiceTimes};
 
@@ -50,11 +51,11 @@ pub enum NoService {
 }
 
 impl Service {
-    /// Returns a device's times: by runs, the newest first, its profile, or published records.
+    /// Returns a device's times: by runs, the newest first, its profile, or published figures.
     ///
     /// # Errors
     /// When nobody knows it, or the profile that is named cannot be read.
-    pub fn find(wanted: &Wanted, runs: &[Record], published: &[Record]) -> Result<Self, NoService> {
+    pub fn find(wanted: &Wanted, runs: &[Record]) -> Result<Self, NoService> {
         if let Some(found) = runs.iter().find_map(|run| wanted.in_run(run)) {
             return Ok(found);
         }
@@ -65,7 +66,8 @@ impl Service {
             // Another device than a twin need not have one.
             (Err(_), None) => None,
         };
-        let found = found.or_else(|| wanted.published(&Figures::of(published, |_| true)));
+        let published = || Figures::default().with_published(PublishedTable::collection());
+        let found = found.or_else(|| wanted.published(&published()));
         found.ok_or_else(|| NoService::Unmeasured(wanted.clone()))
     }
 

@@ -18,7 +18,7 @@ fn wanted(device: &str, algorithm: &str) -> Wanted {
 
 fn asked(rate: f64, p99: Option<f64>) -> CapacityQuestion {
     CapacityQuestion {
-        service: Service::find(&wanted("twin:nitrokey-hsm", "rsa2048"), &[], &[]).unwrap(),
+        service: Service::find(&wanted("twin:nitrokey-hsm", "rsa2048"), &[]).unwrap(),
         demand: Demand::Arrivals(PerSecond(rate)),
         p99: p99.map(Seconds),
         spare: 0,
@@ -115,7 +115,7 @@ fn the_picture_has_a_curve_for_each_number_of_tokens() {
 #[test]
 fn what_nobody_measured_says_what_measures_it() {
     let refused = |device, algorithm| {
-        let found = Service::find(&wanted(device, algorithm), &[], &[]);
+        let found = Service::find(&wanted(device, algorithm), &[]);
         found.unwrap_err().to_string()
     };
     assert_says(
@@ -138,7 +138,7 @@ fn a_profile_that_cannot_be_read_says_why() {
     let file = place.path().join("bad.toml");
     std::fs::write(&file, "schema = 1\nname 5\n").unwrap();
     let device = format!("twin:{}", file.display());
-    let error = Service::find(&wanted(&device, "rsa2048"), &[], &[]).unwrap_err();
+    let error = Service::find(&wanted(&device, "rsa2048"), &[]).unwrap_err();
     assert_says(
         &error,
         [
@@ -160,7 +160,7 @@ fn a_measured_histogram_comes_before_a_profile() {
     let case = keymark_testkit::case("rsa2048").operation(Operation::Sign);
     let case = case.device(&wanted.device).build();
     let run = record::of(vec![record::measured(case, 150_000.0)]);
-    let service = Service::find(&wanted, std::slice::from_ref(&run), &[]).unwrap();
+    let service = Service::find(&wanted, std::slice::from_ref(&run)).unwrap();
     assert_says(&service.source, [&*run.id.0]);
     let measured = ServiceTimes::measured(run.cases[0].latencies());
     assert_eq!(Some(&service.times), measured.as_ref());

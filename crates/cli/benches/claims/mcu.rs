@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
-use keymark_records::exchange::published;
+use keymark_records::published;
 use keymark_stats::Seconds;
 
 use super::figure::{Failure, Figure, Limit, median, time};

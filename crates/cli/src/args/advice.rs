@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use jiff::civil::Date;
 use keymark_advice::Strength;
-use keymark_advice::advise::Purpose;
 use keymark_advice::compatibility::Peer;
 use keymark_advice::key_spec::KeySpec;
-use keymark_bench::{Algorithm, Rate};
+use keymark_bench::Algorithm;
 
+use super::hsm::{AdviceTopic, HsmArguments};
 use super::{FormatArguments, duration, share};
 
 /// `keymark strength`
@@ -39,9 +39,12 @@ pub struct StrengthArguments {
 /// `keymark advise`
 #[derive(Debug, Args)]
 pub struct AdviseArguments {
-    /// Purpose of the key: card, server, timestamping, ssh, email
+    /// Purpose of the key: card, server, timestamping, ssh, email; or hsm: how many HSMs a rate takes
     #[arg(value_name = "PURPOSE", default_value = "card")]
-    pub purpose: Purpose,
+    pub purpose: AdviceTopic,
+    /// Load of HSMs
+    #[command(flatten)]
+    pub hsm: HsmArguments,
     /// The key is in use until this day [default: today]
     #[arg(long, value_name = "DATE", value_parser = last_day, help_heading = "Requirements")]
     pub until: Option<Date>,
@@ -59,9 +62,6 @@ pub struct AdviseArguments {
     /// Longest acceptable operation
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Requirements")]
     pub tolerance: Option<Duration>,
-    /// Lowest rate of operations, such as 50/s
-    #[arg(long, value_name = "RATE", help_heading = "Requirements")]
-    pub rate: Option<Rate>,
     /// Programs that must accept it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
     #[arg(
         long,

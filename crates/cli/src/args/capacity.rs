@@ -87,7 +87,7 @@ fn rates(text: &str) -> Result<Rates, String> {
     Ok(Rates(to, Some(from)))
 }
 
-fn rate(text: &str) -> Result<PerSecond, String> {
+pub(super) fn rate(text: &str) -> Result<PerSecond, String> {
     let (number, unit) = text.split_once('/').unwrap_or((text, "s"));
     let seconds = match unit {
         "s" => 1.0,

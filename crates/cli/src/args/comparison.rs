@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use derive_more::Display;
 use keymark_bench::Baseline;
 use keymark_records::archive::SideSelector;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 
 use super::{FormatArguments, baseline, duration, share};
 
@@ -72,7 +72,7 @@ pub enum SideArgument {
     Runs(SideSelector),
     /// `published:lwn-2017`
     #[display("{PUBLISHED}{}", _0.name)]
-    Published(Shipped),
+    Published(PublishedTable),
 }
 
 impl FromStr for SideArgument {
@@ -80,7 +80,7 @@ impl FromStr for SideArgument {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text.strip_prefix(PUBLISHED) {
-            Some(name) => Self::Published(Shipped::named(name)?),
+            Some(name) => Self::Published(PublishedTable::named(name)?),
             None => Self::Runs(text.parse()?),
         })
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use itertools::Itertools;
 use keymark_records::archive::RunSelector;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::charts::Theme;
 use keymark_report::formats::FORMATS;
 use keymark_report::pictures::PictureKind;
@@ -29,8 +29,8 @@ pub struct ExportArguments {
     #[arg(long, value_name = "FORMAT", value_parser = forms())]
     pub format: Option<ExportForm>,
     /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
-    pub published: Vec<Shipped>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PublishedTable::named)]
+    pub published: Vec<PublishedTable>,
     /// Overwrite a page that keymark did not write
     #[arg(long)]
     pub force: bool,

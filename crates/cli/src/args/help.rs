@@ -16,7 +16,7 @@ const OF_ALL: &str = "Every command has --archive ARCHIVE, --color WHEN, --quiet
 /// Commands by what people want of them.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["bench", "tls", "service", "trace", "mcu"]),
-    ("Read", &["show", "runs", "compare", "export"]),
+    ("Read", &["show", "runs", "compare", "export", "published"]),
     ("Decide", &["advise", "strength", "audit", "capacity"]),
     ("Share", &["import", "share", "site", "push"]),
     ("Set up", &["devices", "twin", "completions", "man"]),

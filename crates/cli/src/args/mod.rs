@@ -8,7 +8,9 @@ mod cards;
 mod comparison;
 mod export;
 mod help;
+mod hsm;
 mod mcu;
+mod published;
 mod service;
 mod sharing;
 #[cfg(feature = "tokens")]
@@ -26,14 +28,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use itertools::Itertools;
 use keymark_bench::{AlgorithmChoice, Baseline, Rate, StackName, UnknownAlgorithm};
 use keymark_records::archive::RunSelector;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::pictures::PictureKind;
 use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
 pub use self::{
     advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, export::*, help::command,
-    mcu::*, service::*, sharing::*, twin::*,
+    hsm::*, mcu::*, published::*, service::*, sharing::*, twin::*,
 };
 #[cfg(feature = "tokens")]
 pub use {tls::*, tokens::*};
@@ -127,6 +129,8 @@ pub enum Command {
     Compare(CompareArguments),
     /// Write runs to a file by its ending: a page, a picture, tables, data
     Export(ExportArguments),
+    /// Show what others have published of devices, with sources
+    Published(PublishedArguments),
     /// Recommend a device and key for a purpose, with costs and reasons
     Advise(Box<AdviseArguments>),
     /// Show how strong keys are, and until when policies allow them
@@ -310,8 +314,8 @@ pub struct ShowArguments {
     #[arg(long, value_name = "WORDS")]
     pub case: Option<String>,
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Shipped::named)]
-    pub published: Vec<Shipped>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PublishedTable::named)]
+    pub published: Vec<PublishedTable>,
     /// Format of the output
     #[command(flatten)]
     pub form: FormatArguments,
@@ -404,7 +408,7 @@ fn share(text: &str) -> Result<f64, String> {
     percent.map(|percent| percent / 100.0).ok_or_else(wrong)
 }
 
-/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
+/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 Shipped3.2.1).
 fn path(word: &str) -> Result<String, String> {
     let visible = word
         .bytes()

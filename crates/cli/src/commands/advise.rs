@@ -7,17 +7,18 @@ use jiff::Zoned;
 use keymark_advice::advise::{AdviceQuestion, Purpose};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
+use keymark_advice::hsm::HsmQuestion;
 use keymark_advice::policy::Policy;
-use keymark_bench::{Environment, Operation, Profile, Record};
-use keymark_records::exchange::Shipped;
+use keymark_bench::{Environment, Operation, Record};
+use keymark_records::published::PublishedTable;
 use keymark_report::compare::machine_name;
+use keymark_stats::Seconds;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;
 use serde_json::json;
 
 use super::Outcome;
-use crate::args::AdviseArguments;
-use crate::documents::published;
+use crate::args::{AdviceTopic, AdviseArguments};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{archive, output, user};
@@ -26,19 +27,25 @@ use crate::{archive, output, user};
 const RUNS: usize = 5;
 
 pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Outcome {
+    let AdviceTopic::Key(purpose) = arguments.purpose else {
+        return hsm(arguments);
+    };
+    if arguments.hsm.is_of_hsms() {
+        return Err(Failure::usage(
+            "--latency and --class are for 'advise hsm'; keys have --tolerance",
+        ));
+    }
     if arguments.measure {
-        measure(arguments, path)?;
+        measure(arguments, purpose, path)?;
     }
     let archive = archive::open_to_read(path)?;
-    let mut records = archive.newest_of_each(RUNS, |case| {
+    let records = archive.newest_of_each(RUNS, |case| {
         case.operation == Operation::Handshake || case.is_alone()
     })?;
-    records.extend(published::records(Shipped::of_times())?);
-    let profiles = Profile::shipped()?;
     let this = machine_name(&Environment::capture(env!("KEYMARK_VERSION")));
     let is_here = |record: &Record| machine_name(&record.environment) == this;
-    let figures = Figures::of(&records, is_here).with_profiles(&profiles);
-    let question = question(arguments)?;
+    let figures = Figures::of(&records, is_here).with_published(PublishedTable::collection());
+    let question = question(arguments, purpose)?;
     if arguments.form.is_json() {
         print(&question, &figures);
     } else {
@@ -47,7 +54,40 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     Ok(archive::report_unreadable(&archive, Exit::Fine))
 }
 
-fn question(arguments: &AdviseArguments) -> Result<AdviceQuestion, Failure> {
+/// Counts HSMs for a rate.
+fn hsm(arguments: &AdviseArguments) -> Outcome {
+    let (Some(rate), [algorithm]) = (arguments.hsm.rate, arguments.algorithm.as_slice()) else {
+        return Err(Failure::usage(
+            "'advise hsm' needs a rate and one algorithm: --rate 50/s --algorithm rsa2048",
+        ));
+    };
+    let latency = arguments.hsm.latency;
+    let question = HsmQuestion {
+        rate,
+        algorithm: *algorithm,
+        latency: latency.map(|time| Seconds(time.as_secs_f64())),
+        classes: arguments.hsm.class.clone(),
+    };
+    let figures = PublishedTable::collection();
+    if arguments.form.is_json() {
+        for one in question.options(figures) {
+            print_json(&json!({
+                "device": one.device.id,
+                "kind": one.device.kind,
+                "number": one.number,
+                "grade": one.row.grade,
+                "mean_s": one.row.mean(),
+                "sale": one.device.sale,
+                "source": one.row.source,
+            }));
+        }
+    } else {
+        output::document(&question.document(figures));
+    }
+    Ok(Exit::Fine)
+}
+
+fn question(arguments: &AdviseArguments, purpose: Purpose) -> Result<AdviceQuestion, Failure> {
     let today = Zoned::now().date();
     let policies = if arguments.policy.is_empty() {
         Vec::new()
@@ -56,14 +96,14 @@ fn question(arguments: &AdviseArguments) -> Result<AdviceQuestion, Failure> {
     };
     let devices = devices(&arguments.device)?;
     Ok(AdviceQuestion {
-        purpose: arguments.purpose,
+        purpose,
         today,
         until: arguments.until.unwrap_or(today),
         policies,
         open_firmware: arguments.open_firmware,
         tolerance: arguments.tolerance,
         compatible: arguments.compatible.clone(),
-        rate: arguments.rate.map(|rate| rate.per_second()),
+        rate: arguments.hsm.rate.map(|rate| rate.0),
         post_quantum: arguments.post_quantum,
         old_clients: arguments.old_clients.unwrap_or(0.0),
         devices,
@@ -111,6 +151,12 @@ fn print(question: &AdviceQuestion, figures: &Figures) {
             "provenance": one.cost.map(|figure| figure.provenance),
             "through": one.cost.map(|_| one.through),
             "source": one.cost.map(|figure| &figure.source),
+            "estimated": one.cost.and_then(|figure| figure.parts).map(|parts| json!({
+                "card_s": parts.card,
+                "command": parts.command,
+                "program_s": parts.program,
+            })),
+            "sale": one.sale,
             "strength": one.strength.map(|bits| bits.0),
             "weaknesses": one.weaknesses.iter().map(|known| &known.id).collect::<Vec<_>>(),
         }));
@@ -127,8 +173,12 @@ fn print(question: &AdviceQuestion, figures: &Figures) {
 }
 
 /// Measures on this machine what the purpose asks of keys, as a user would.
-fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Result<(), Failure> {
-    let (what, usual) = match arguments.purpose {
+fn measure(
+    arguments: &AdviseArguments,
+    purpose: Purpose,
+    path: Option<&std::path::PathBuf>,
+) -> Result<(), Failure> {
+    let (what, usual) = match purpose {
         Purpose::Card => (
             "bench --case-time 2s --stack gnupg --operation decrypt",
             "all",
@@ -157,7 +207,7 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
     command
         .args(what.split(' '))
         .args(["--algorithm", algorithms]);
-    if arguments.purpose == Purpose::Card {
+    if purpose == Purpose::Card {
         command.arg("--device").arg(inserted()?);
     }
     if arguments.form.is_json() {

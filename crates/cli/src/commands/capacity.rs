@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use keymark_advice::capacity::{CapacityQuestion, CapacityRow, Plan, Service, Wanted};
 use keymark_bench::Operation;
-use keymark_records::exchange::Shipped;
 use keymark_report::charts::Theme;
 use keymark_report::pictures;
 use keymark_stats::{Demand, Distribution, PerSecond, Seconds};
@@ -77,8 +76,7 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
     })?;
     // Figures are those of the others; that some are missing is said.
     archive::report_unreadable(&archive, Exit::Fine);
-    let published = documents::published::records(Shipped::of_times())?;
-    Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
+    Service::find(&wanted, &runs).map_err(Failure::nothing_usable)
 }
 
 fn print(question: &CapacityQuestion, plan: &Plan) {

@@ -10,6 +10,7 @@ mod devices;
 mod export;
 mod import;
 mod mcu;
+mod published;
 mod push;
 mod runs;
 mod service;
@@ -67,6 +68,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         },
         Command::Compare(own) => reading(named, |archive| compare::run(own, archive)),
         Command::Export(own) => reading(named, |archive| export::run(own, archive)),
+        Command::Published(own) => published::run(own, named),
         Command::Advise(own) => advise::run(own, named),
         Command::Strength(own) => strength::run(own),
         Command::Audit(own) => audit::run(own),

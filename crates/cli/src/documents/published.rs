@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use keymark_bench::{DeviceName, Profile, ProfileStore, Provenance, Record, StackName};
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_report::analysis::PublishedFigure;
 use keymark_report::report::published_section;
 use keymark_report::{Document, Section};
@@ -13,18 +13,24 @@ use keymark_stats::Seconds;
 use crate::exit::Failure;
 use crate::output;
 
-/// Returns shipped figures as records, without loads and ratios.
+/// Returns published times of operations as records. Loads, ratios and rates have none.
 pub(crate) fn records<'s>(
-    shipped: impl IntoIterator<Item = &'s Shipped>,
+    shipped: impl IntoIterator<Item = &'s PublishedTable>,
 ) -> Result<Vec<Record>, Failure> {
     let times = shipped
         .into_iter()
         .filter(|shipped| shipped.cells().is_none());
-    times.map(|shipped| Ok(shipped.record()?)).collect()
+    let records = times.map(|shipped| Ok(shipped.record()?));
+    let some = |record: &Result<Record, Failure>| {
+        record
+            .as_ref()
+            .map_or(true, |record| !record.cases.is_empty())
+    };
+    records.filter(some).collect()
 }
 
 /// Published loads and ratios, as they stand in their tables.
-pub(crate) fn print_tables(shipped: &[Shipped]) {
+pub(crate) fn print_tables(shipped: &[PublishedTable]) {
     let sections: Vec<Section> = shipped
         .iter()
         .copied()

@@ -107,7 +107,8 @@ fn what_is_said_of_a_foreign_file_is_short_and_leaves_no_run() {
         (
             "word.csv",
             format!(
-                "device,algorithm,operation,stack,mean_s,n,note\nCPU,{},sign,raw,1,,\n",
+                "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n\
+                 CPU,,{},sign,chip,1,,,,,measured,here,\n",
                 long("y")
             ),
             "'yyy",

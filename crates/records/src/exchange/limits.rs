@@ -27,7 +27,7 @@ pub const NAME: usize = 200;
 pub const TEXT: usize = 10_000;
 
 /// Describes the first limit that the record exceeds.
-pub(super) fn excess(record: &Record) -> Option<String> {
+pub(crate) fn excess(record: &Record) -> Option<String> {
     cases(record.cases.len().max(record.plan.cases.len()))
         .or_else(|| name("the run", &record.id.0))
         .or_else(|| name("the series", &record.series.as_ref()?.id.0))
@@ -46,22 +46,22 @@ pub(super) fn excess(record: &Record) -> Option<String> {
         })
 }
 
-pub(super) fn cases(count: usize) -> Option<String> {
+pub(crate) fn cases(count: usize) -> Option<String> {
     (count > CASES).then(|| format!("{count} cases; the limit is {CASES}"))
 }
 
-pub(super) fn name(whose: &str, name: &str) -> Option<String> {
+pub(crate) fn name(whose: &str, name: &str) -> Option<String> {
     let length = name.len();
     (length > NAME).then(|| format!("the name of {whose} has {length} bytes; the limit is {NAME}"))
 }
 
 /// Accepts names of runs and series that can be part of files, addresses and lines.
-pub(super) fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// Finds the character NUL in JSON, which no database takes.
-pub(super) fn has_nul(json: &[u8]) -> bool {
+pub(crate) fn has_nul(json: &[u8]) -> bool {
     let escaped = |at: usize| {
         let before = json[..at].iter().rev();
         before.take_while(|octet| **octet == b'\\').count() % 2 == 1
@@ -71,7 +71,7 @@ pub(super) fn has_nul(json: &[u8]) -> bool {
 }
 const NUL: &[u8] = br"\u0000";
 
-pub(super) fn text(length: usize) -> Option<String> {
+pub(crate) fn text(length: usize) -> Option<String> {
     (length > TEXT).then(|| format!("a text has more than {TEXT} bytes"))
 }
 
@@ -86,7 +86,7 @@ fn table(content: &[u8]) -> Option<String> {
 }
 
 /// Reads a file as far as it can be a record.
-pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, ImportFault> {
+pub(crate) fn read(mut from: impl Read) -> Result<Vec<u8>, ImportFault> {
     let mut content = Vec::new();
     let mut longest = LongestText::default();
     loop {
@@ -101,7 +101,7 @@ pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, ImportFault> {
 }
 
 /// Describes the limit that a file's content exceeds.
-pub(super) fn content(content: &[u8]) -> Option<String> {
+pub(crate) fn content(content: &[u8]) -> Option<String> {
     let mut longest = LongestText::default();
     longest.go_on(content);
     excess_of_file(content, &longest)
@@ -126,7 +126,7 @@ pub(super) enum ContentKind {
 }
 
 impl ContentKind {
-    pub(super) fn of(content: &[u8]) -> Self {
+    pub(crate) fn of(content: &[u8]) -> Self {
         let content = without_mark(content);
         match content.iter().find(|octet| !octet.is_ascii_whitespace()) {
             None => Self::Empty,
@@ -137,7 +137,7 @@ impl ContentKind {
 }
 
 /// Strips the mark that some editors put before UTF-8 (RFC 8259 §8.1 permits to ignore it).
-pub(super) fn without_mark(content: &[u8]) -> &[u8] {
+pub(crate) fn without_mark(content: &[u8]) -> &[u8] {
     content
         .strip_prefix("\u{feff}".as_bytes())
         .unwrap_or(content)

@@ -1,9 +1,8 @@
-//! Runs as files: exports of whole records ([`json`], `schema/record-1.json`), published figures ([`published`]), and folders of
-//! records ([`Folder`]).
+//! Runs as files: exports of whole records ([`json`], `schema/record-1.json`), published figures ([`published`](crate::published)),
+//! and folders of records ([`Folder`]).
 
 pub mod json;
 pub mod limits;
-pub mod published;
 pub mod share;
 
 use std::fs::{self, File};
@@ -13,11 +12,9 @@ use std::path::{Path, PathBuf};
 use keymark_bench::{Record, SCHEMA};
 use walkdir::{DirEntry, WalkDir};
 
+use crate::published::{self, COLUMNS};
 use keymark_bench::outside::visible::{excerpt, visible};
 use limits::ContentKind;
-use published::COLUMNS;
-
-pub use published::{Cells, Shipped, UnknownFigures};
 
 /// Reads a record of either kind. The content decides which one, not the file's name.
 ///
@@ -135,14 +132,14 @@ pub enum ImportFault {
 }
 
 impl ImportFault {
-    pub(super) fn of(self, path: &Path) -> ImportError {
+    pub(crate) fn of(self, path: &Path) -> ImportError {
         ImportError {
             path: path.into(),
             fault: self,
         }
     }
 
-    pub(super) fn excess(excess: Option<String>) -> Result<(), Self> {
+    pub(crate) fn excess(excess: Option<String>) -> Result<(), Self> {
         excess.map_or(Ok(()), |reason| Err(Self::TooLarge(reason)))
     }
 }

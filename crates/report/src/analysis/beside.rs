@@ -96,7 +96,7 @@ mod tests {
     use keymark_bench::record::CaseRecord;
 
     use super::*;
-    use keymark_records::exchange::Shipped;
+    use keymark_records::published::PublishedTable;
     use keymark_testkit::record::{block, case, mixed as record};
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         own.blocks = vec![block(0, &[16_000_000, 17_000_000]), block(1, &[15_000_000])];
         run.plan.cases = vec![own.case.clone()];
         run.cases = vec![own];
-        let lwn = Shipped::named("lwn-2017").unwrap().record().unwrap();
+        let lwn = PublishedTable::named("lwn-2017").unwrap().record().unwrap();
         let analysis = Analysis::of(&run, &[]);
         let section = analysis.beside(&run, std::slice::from_ref(&lwn)).unwrap();
         let Some(Block::Table(table)) = section.blocks.first() else {
@@ -124,7 +124,10 @@ mod tests {
             matches!(&section.blocks[2], Block::Remark(remark) if remark.kind == RemarkKind::MixedProvenance)
         );
         // Signatures of 2019 are nothing beside decryption.
-        let other = Shipped::named("zeitgitter").unwrap().record().unwrap();
+        let other = PublishedTable::named("zeitgitter")
+            .unwrap()
+            .record()
+            .unwrap();
         assert_eq!(analysis.beside(&run, &[other]), None);
     }
 }

@@ -5,7 +5,7 @@ use keymark_bench::{LoadLimit, Operation, Record, StackName, StoreKind};
 use super::{Analysis, Row, Scaling, asks_the_same};
 use crate::units;
 use crate::{Block, Cell, Column, RemarkKind, Section, TableOf};
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 
 /// Busy for such a share of the time is busy.
 const BUSY: f64 = 0.9;
@@ -38,7 +38,7 @@ impl Analysis {
             row.is_service()
                 || (row.case.stack, row.case.operation) == (StackName::GNUPG, Operation::Sign)
         };
-        let article = Shipped::named("zeitgitter-2019");
+        let article = PublishedTable::named("zeitgitter-2019");
         let article = article.ok().and_then(|known| known.record().ok());
         let published = |row: &Row| published(row, article.as_ref()?);
         let busy = |row: &Row| row.under_load.as_ref()?.busy;
@@ -192,7 +192,10 @@ mod tests {
 
     #[test]
     fn published_means_are_rates_of_the_slowest_and_the_fastest() {
-        let article = Shipped::named("zeitgitter-2019").unwrap().record().unwrap();
+        let article = PublishedTable::named("zeitgitter-2019")
+            .unwrap()
+            .record()
+            .unwrap();
         let of = |algorithm: &str| {
             let mut record = mixed("run");
             let own = CaseRecord::new(Case {

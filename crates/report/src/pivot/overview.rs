@@ -7,7 +7,7 @@ use itertools::Itertools;
 use keymark_bench::{
     Case, DeviceName, KeyFamily, Operation, Point, Provenance, Record, StackName, StoreKind,
 };
-use keymark_records::exchange::Shipped;
+use keymark_records::published::{Grade, PublishedTable, Timed};
 
 use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
 use crate::analysis::{Analysis, Row};
@@ -113,7 +113,7 @@ impl Analysis {
             .chain(several);
         let levels = levels.unique_by(|row| row.id);
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
-        let cards = articles.is_empty().then(|| self.keycards()).flatten();
+        let cards = articles.is_empty().then(|| self.of_today()).flatten();
         let sections = [
             self.section("mean time of an operation", &alone),
             self.section("operations per second, by number of workers", &levels),
@@ -122,8 +122,8 @@ impl Analysis {
         sections.into_iter().flatten().collect()
     }
 
-    /// Figures of an article's cards for the same operations, if the run has no card of its own and is no article.
-    fn keycards(&self) -> Option<Section> {
+    /// Published figures of devices that one can buy for the same operations, if the run has no card of its own and is no article.
+    fn of_today(&self) -> Option<Section> {
         let is_card = |row: &Row| row.case.store == StoreKind::OPENPGP_CARD;
         if self
             .rows
@@ -133,13 +133,10 @@ impl Analysis {
             return None;
         }
         let own: Vec<Case> = self.rows.iter().map(|row| row.case.clone()).collect();
-        let article = published_keycards()?;
+        let article = devices_of_today();
         let entries = PivotFigure::published(&article, &own);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
-        self.section(
-            "for comparison, gpg decryption on cards of 2017 (LWN)",
-            &pivot,
-        )
+        self.section("for comparison, devices of today", &pivot)
     }
 
     /// Returns the rows of the main column of the first table, and its heading.
@@ -188,9 +185,27 @@ fn is_crowd(case: &Case) -> bool {
     case.load.is_closed() && case.concurrency() > 1
 }
 
+/// Devices that are in sale and have figures, by their ids: two keycards, an HSM, a TPM.
+const OF_TODAY: [&str; 4] = ["yubikey-5", "nitrokey-3", "yubihsm-2", "slb9672"];
+
+/// Returns times of commands of devices that one can buy.
+fn devices_of_today() -> Record {
+    PublishedTable::selection("collection", |row| {
+        row.timed == Timed::Command
+            && row.grade != Grade::Anecdote
+            && !row.through.contains("(PIV)")
+            && row
+                .device
+                .is_some_and(|device| OF_TODAY.contains(&device.id.as_str()))
+    })
+}
+
 /// Figures of the keycards in the LWN article of 2017, for runs without a card.
 pub(crate) fn published_keycards() -> Option<Record> {
-    let mut article = Shipped::named("lwn-2017-keycards").ok()?.record().ok()?;
+    let mut article = PublishedTable::named("lwn-2017-keycards")
+        .ok()?
+        .record()
+        .ok()?;
     let processor = normalize_device_name(&DeviceName::new("CPU"));
     let is_card = |device: &DeviceName| normalize_device_name(device) != processor;
     article.cases.retain(|case| is_card(&case.case.device));

@@ -1,5 +1,6 @@
 use std::num::NonZeroU32;
 
+use keymark_bench::Operation;
 use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_stats::{Estimate, Seconds};
 
@@ -7,7 +8,7 @@ use super::*;
 use crate::analysis::Analysis;
 use crate::render::Width;
 use crate::render::text;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 use keymark_testkit::assert_says;
 use keymark_testkit::record::{case, measured, of};
 
@@ -188,7 +189,7 @@ fn a_narrow_terminal_shows_the_main_column() {
 #[test]
 fn what_an_article_says_stands_below_in_the_same_column() {
     let cases = each(&[&|case| case, &|case| on("twin:fst-01", case)]);
-    let lwn = Shipped::named("lwn-2017").unwrap().record().unwrap();
+    let lwn = PublishedTable::named("lwn-2017").unwrap().record().unwrap();
     let articles = [lwn];
     let shown = shown(&pivot(&cases).beside(&articles), 100);
     let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
@@ -220,35 +221,37 @@ fn axes_are_parsed_as_they_are_shown() {
 }
 
 #[test]
-fn published_keycards_stand_beside_a_run_that_has_no_card() {
+fn devices_of_today_stand_beside_a_run_that_has_no_card() {
     let seen = |cases: &[Case]| {
         let cases = cases.iter().map(|case| measured(case.clone(), 12_340.0));
         let record = of(cases.collect());
         let document = Analysis::of(&record, &[]).document(&record, &[]);
-        anstream::adapter::strip_str(&text::render(&document, Width::Columns(100))).to_string()
+        anstream::adapter::strip_str(&text::render(&document, Width::Columns(120))).to_string()
     };
-    let software = each(&[&|case| case]);
-    let said = seen(&software);
-    let (_, cards) = said
-        .split_once("cards of 2017 (LWN): decrypt, gpg, published")
-        .unwrap();
+    let raw = |operation| Case {
+        operation,
+        ..case("rsa2048", StackName::RAW)
+    };
+    let said = seen(&[raw(Operation::Sign), raw(Operation::Decrypt)]);
+    let (_, devices) = said.split_once("devices of today").unwrap();
     assert_says(
-        cards,
+        devices,
         [
-            "lwn-2017-keycards",
-            "FST-01",
-            "8.22 s",
-            "135 ms",
-            "YubiKey-NEO",
+            "YubiKey 5 5.1.2",
+            "138 ms",
+            "667 ms",
+            "139 ms",
+            "77.0 ms",
+            "raw, published",
         ],
     );
-    assert!(
-        !cards.contains("CPU") && !cards.contains("43.0 ms"),
-        "{cards}"
-    );
-    let with_card = [software, each(&[&|case| on("twin:fst-01", case)])].concat();
-    assert!(!seen(&with_card).contains("of 2017"));
-    assert!(!seen(&[case("rsa4096", StackName::AGENT)]).contains("of 2017"));
+    let with_card = [
+        raw(Operation::Sign),
+        on("twin:fst-01", raw(Operation::Sign)),
+    ];
+    assert!(!seen(&with_card).contains("of today"));
+    // A card's command is no gpg process.
+    assert!(!seen(&each(&[&|case| case])).contains("of today"));
 }
 
 #[test]

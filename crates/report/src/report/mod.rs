@@ -1,5 +1,6 @@
 //! Report of a run, of several or of a comparison: verdict, conditions, differences, then each run's own sections.
 
+mod collection;
 mod comparison;
 mod published;
 mod run;
@@ -18,6 +19,9 @@ use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Sectio
 use crate::units::counted;
 use crate::verdict::Verdict;
 
+pub use collection::{
+    CollectedFigure, FigureFilter, published_device, published_devices, published_figures,
+};
 pub use published::published_section;
 pub use series::{SeriesRow, series, series_rows};
 

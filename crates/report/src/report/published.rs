@@ -1,11 +1,11 @@
-use keymark_records::exchange::Shipped;
-use keymark_records::exchange::published::Cells;
+use keymark_records::published::Cells;
+use keymark_records::published::PublishedTable;
 
 use crate::document::{Block, Column, RemarkKind, Section, TableOf};
 
 /// Returns published loads or ratios as a section with their source; none for published times of operations, which reports show
 /// next to a run's own.
-pub fn published_section(shipped: Shipped) -> Option<Section> {
+pub fn published_section(shipped: PublishedTable) -> Option<Section> {
     let Cells { columns, rows } = shipped.cells()?;
     let mut table = TableOf::new(rows);
     for (place, name) in columns.iter().enumerate() {

@@ -4,12 +4,9 @@
 //! leads to the id that stands there. Any other gets an address of its own, with a hash of all that tells it from others; and a
 //! name that says of no device which one it is, is told apart by its run as well.
 
-use std::sync::LazyLock;
-
-use itertools::Itertools;
-use keymark_bench::shipped::shipped;
 use keymark_bench::{Case, Provenance, Record, StoreKind};
-use serde::Deserialize;
+use keymark_records::published::DeviceCatalogue;
+use keymark_records::published::catalogue::normal;
 
 use super::pages;
 
@@ -22,37 +19,6 @@ pub struct Identified {
     pub name: String,
 }
 
-/// Names that mean the same device: `data/devices.toml`, which the test below checks.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Catalogue {
-    nameless: Vec<String>,
-    device: Vec<Entry>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    id: String,
-    name: String,
-    #[serde(default)]
-    names: Vec<String>,
-    #[serde(default)]
-    begins: Vec<String>,
-    #[serde(default)]
-    processors: Vec<String>,
-}
-
-impl Entry {
-    fn names(&self) -> impl Iterator<Item = String> {
-        let own = [&self.name, &self.id].into_iter();
-        own.chain(&self.names).map(|name| normal(name))
-    }
-}
-
-static SHIPPED: LazyLock<Catalogue> =
-    LazyLock::new(|| shipped(include_str!("../../../../data/devices.toml")));
-
 /// Kind of a page.
 #[derive(Clone, Copy, PartialEq, Eq, derive_more::Display)]
 #[display(rename_all = "lowercase")]
@@ -64,22 +30,18 @@ enum Class {
 impl Identified {
     /// Identifies the device of a record's case.
     pub fn of(record: &Record, case: &Case) -> Self {
-        let (devices, unknown) = (&SHIPPED.device, &SHIPPED.nameless);
+        let catalogue = DeviceCatalogue::shipped();
         let (class, name) = named(record, case);
         let name = normal(name);
-        let is_its = |entry: &&Entry| match class {
-            Class::Processor => entry.processors.iter().any(|one| normal(one) == name),
-            Class::Device => entry.names().any(|own| own == name),
+        let known = match class {
+            Class::Processor => catalogue.processor(&name),
+            Class::Device => catalogue.named(&name),
         };
-        let begins = |entry: &&Entry| {
-            class == Class::Device && entry.begins.iter().any(|begin| name.starts_with(begin))
-        };
-        let known = devices.iter().find(is_its);
-        if let Some(Entry { id, name, .. }) = known.or_else(|| devices.iter().find(begins)) {
-            let (id, name) = (id.clone(), name.clone());
+        if let Some(device) = known {
+            let (id, name) = (device.id.clone(), device.name.clone());
             return Self { id, name };
         }
-        let nameless = name.is_empty() || unknown.iter().any(|one| normal(one) == name);
+        let nameless = catalogue.is_nameless(&name);
         let (run, device) = if nameless {
             (record.id.0.as_str(), case.device.as_str())
         } else {
@@ -100,11 +62,6 @@ impl Identified {
             },
         }
     }
-}
-
-/// White space tells no names apart.
-fn normal(name: &str) -> String {
-    name.split_whitespace().join(" ")
 }
 
 /// Name of the device itself in the record, without its label and without words for the kind of figure.
@@ -130,7 +87,9 @@ fn named<'r>(record: &'r Record, case: &'r Case) -> (Class, &'r str) {
             of.unwrap_or(product)
         }
         Provenance::Predicted => product.strip_suffix(", simulated").unwrap_or(product),
-        Provenance::Published => case.device.as_str(),
+        // A published device's own name has no firmware in it.
+        Provenance::Published if product.is_empty() => case.device.as_str(),
+        Provenance::Published => product,
     };
     (Class::Device, device)
 }
@@ -142,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use keymark_records::exchange::Shipped;
+    use keymark_records::published::PublishedTable;
     use keymark_testkit::record as testing;
 
     /// A record with one case of a device that it says this about.
@@ -179,7 +138,7 @@ mod tests {
             "twin of a YubiKey 4",
         );
         let behind_a_reader = record(StoreKind::OPENPGP_CARD, Provenance::Twin, "twin:yubikey-4");
-        let lwn = Shipped::named("lwn").unwrap().record().unwrap();
+        let lwn = PublishedTable::named("lwn").unwrap().record().unwrap();
         let published = lwn
             .cases
             .iter()
@@ -252,7 +211,7 @@ mod tests {
         // They are cited: a change here breaks links elsewhere.
         for (product, expected) in [
             ("YubiKey 5 (firmware 5.7.1)", "yubikey-5"),
-            ("Nitrokey Start", "nitrokey-start-bf4c2568e5d1bed6dc19"),
+            ("Nitrokey Start", "nitrokey-start"),
             ("Luna K7", "luna-k7-9b4d2fa53a7940a889aa"),
         ] {
             assert_eq!(card(product).id, expected);
@@ -282,7 +241,7 @@ mod tests {
                 &format!("twin of a {product}"),
             );
             let id = identified(&twin).id;
-            let published = Shipped::of_times().any(|article| {
+            let published = PublishedTable::of_times().any(|article| {
                 let record = article.record().unwrap();
                 record
                     .cases
@@ -296,21 +255,9 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_not_ambiguous() {
-        let entries = &SHIPPED.device;
-        assert!(entries.iter().map(|entry| &entry.id).all_unique());
-        // The name for people may be one of the others once more.
-        let names = entries.iter().flat_map(|entry| entry.names().unique());
-        assert_eq!(names.duplicates().collect_vec(), Vec::<String>::new());
-        let processors = entries.iter().flat_map(|entry| &entry.processors);
-        assert!(processors.map(|name| normal(name)).all_unique());
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        for Entry { id, .. } in entries {
-            assert!(!id.is_empty() && id.chars().all(plain), "{id}");
-            assert!(
-                !pages::may_be_unique(id),
-                "a record's name may lead to {id}"
-            );
+    fn no_name_of_a_record_leads_to_a_device_of_the_catalogue() {
+        for device in &DeviceCatalogue::shipped().devices {
+            assert!(!pages::may_be_unique(&device.id), "{}", device.id);
         }
     }
 

@@ -143,6 +143,11 @@ impl Site {
         }
     }
 
+    /// Returns whether a page has all published figures.
+    pub fn has_figures(&self) -> bool {
+        self.of == Devices::AlsoPublished
+    }
+
     /// The records that somebody brought.
     pub fn contributed(&self) -> impl Iterator<Item = &SiteSource> {
         self.sources

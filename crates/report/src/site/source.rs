@@ -7,7 +7,7 @@ use super::device::Identified;
 use super::pages;
 use crate::analysis::{Analysis, Row};
 use crate::compare::machine_name;
-use keymark_records::exchange::Shipped;
+use keymark_records::published::PublishedTable;
 
 /// Origin of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum RecordOrigin {
     /// Somebody: it lay in the folder.
     Contributed,
     /// Keymark: the figures of an article.
-    Shipped(Shipped),
+    Shipped(PublishedTable),
 }
 
 /// Record of the site.

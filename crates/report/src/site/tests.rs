@@ -16,10 +16,10 @@ fn source(record: &Record, origin: RecordOrigin) -> SiteSource {
 }
 
 fn shipped() -> Vec<SiteSource> {
-    let source = |article: &keymark_records::exchange::Shipped| {
+    let source = |article: &keymark_records::published::PublishedTable| {
         source(&article.record().unwrap(), RecordOrigin::Shipped(*article))
     };
-    keymark_records::exchange::Shipped::of_times()
+    keymark_records::published::PublishedTable::of_times()
         .map(source)
         .collect()
 }

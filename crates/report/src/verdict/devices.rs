@@ -1,15 +1,16 @@
 //! One key on several devices or in several libraries.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Case, Operation, Provenance, StackName, StoreKind, USUAL};
-use keymark_records::exchange::Shipped;
-use keymark_stats::{Estimate, Seconds};
+use keymark_bench::{Algorithm, Case, Operation, Provenance, Record, StackName, StoreKind, USUAL};
+use keymark_records::published::{PublishedRow, PublishedTable};
+use keymark_stats::{Estimate, Ratio, Seconds};
 use serde::Serialize;
 
 use super::evidence::alone;
 use super::{Evidence, Finding};
 use crate::analysis::{Analysis, Row};
 use crate::grouped;
+use crate::site::Identified;
 
 /// Surprising ratio of two libraries' times.
 const MANY: f64 = 2.0;
@@ -95,35 +96,54 @@ pub(super) fn libraries(analysis: &Analysis) -> Option<Finding> {
     Some(Finding::Libraries { slow, fast })
 }
 
-/// The device that is furthest behind its published figure.
-pub(super) fn published(analysis: &Analysis) -> Option<Finding> {
-    let plain = |name: &str| name.to_lowercase().replace(['-', ' ', '_'], "");
-    let articles: Vec<_> = Shipped::of_times()
-        .filter_map(|article| article.record().ok())
+/// A device of the run beside its published figures, by the case that differs most.
+pub(super) fn published(analysis: &Analysis, record: &Record) -> Option<Finding> {
+    let is_own = |row: &&Row| {
+        row.case.provenance == Provenance::Measured && row.case.store != StoreKind::SOFTWARE
+    };
+    let own: Vec<&Row> = alone(&analysis.rows).filter(is_own).collect();
+    // Most runs have no device, and there are many published rows.
+    own.first()?;
+    let rows = PublishedTable::collection().iter();
+    let rows: Vec<(&PublishedRow, Case)> = rows
+        .filter_map(|(_, row)| Some((row, row.case()?.1.case)))
         .collect();
-    let devices = alone(&analysis.rows).filter(|row| {
-        row.case.provenance == Provenance::Measured && row.case.stack != StackName::RAW
+    let compared = own.into_iter().filter_map(|row| {
+        let device = Identified::of(record, &row.case).id;
+        let asked = |case: &Case| (case.capability(), case.stack, case.parameters.clone());
+        let (figure, _) = rows.iter().find(|(figure, other)| {
+            figure.device.is_some_and(|known| known.id == device)
+                && asked(other) == asked(&row.case)
+        })?;
+        let (evidence, published) = (Evidence::of(row)?, figure.mean()?);
+        Some(PublishedComparison {
+            times: evidence.mean.over(&Estimate::exact(published)),
+            evidence,
+            published,
+            firmware: figure.firmware.clone(),
+        })
     });
-    let slower = devices.filter_map(|row| {
-        let case = &row.case;
-        let product = plain(case.device.as_str());
-        let is_it = |other: &Case| {
-            let name = plain(other.device.as_str());
-            (other.capability(), other.stack) == (case.capability(), case.stack)
-                && name.len() > 3
-                && product.contains(&name)
-        };
-        let published = articles.iter().flat_map(|article| &article.cases);
-        let means = published.filter(|other| is_it(&other.case));
-        let means = means.filter_map(|other| Some(other.published.as_ref()?.mean.0));
-        let published = Seconds(means.max_by(f64::total_cmp)?);
-        let evidence = Evidence::of(row)?;
-        let times = evidence.mean.over(&Estimate::exact(published));
-        (times.low?.0 > SLOWER).then_some((times.value.0, evidence, published))
-    });
-    let (_, evidence, published) = slower.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(Finding::Published {
-        evidence,
-        published,
-    })
+    let far = |of: &PublishedComparison| of.times.value.0.ln().abs();
+    let comparison = compared.max_by(|a, b| far(a).total_cmp(&far(b)))?;
+    Some(Finding::Published { comparison })
+}
+
+/// A device's time beside its published one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PublishedComparison {
+    /// Measured mean in seconds.
+    pub evidence: Evidence,
+    /// Published mean in seconds.
+    pub published: Seconds,
+    /// Firmware of the published figure; empty where the source has none.
+    pub firmware: String,
+    /// Measured over published.
+    pub times: Estimate<Ratio>,
+}
+
+impl PublishedComparison {
+    /// Returns whether it is slower than another computer explains.
+    pub(super) fn is_slower(&self) -> bool {
+        self.times.low.is_some_and(|low| low.0 > SLOWER)
+    }
 }

@@ -22,7 +22,7 @@ use crate::analysis::{Analysis, Row};
 use crate::compare::Comparison;
 
 pub use changes::{CaseChange, SideChanges, SlowestMachine};
-pub use devices::DeviceRanking;
+pub use devices::{DeviceRanking, PublishedComparison};
 pub use evidence::{Evidence, RateEvidence};
 pub use keys::{KeyChoice, KeyUsage, SlowerKey};
 pub use layers::KeyShare;
@@ -181,10 +181,8 @@ pub enum Finding {
     },
     /// A device slower than its published figure.
     Published {
-        /// Its figure.
-        evidence: Evidence,
-        /// Published mean in seconds.
-        published: keymark_stats::Seconds,
+        /// Both times.
+        comparison: PublishedComparison,
     },
     /// Changes between runs; rows are places of pairs.
     Changes {
@@ -281,6 +279,7 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
     let only = (analysis.rows.len() == 1).then(|| single(analysis));
     let first = main.next().or_else(|| only.flatten());
     let others = [
+        devices::published(analysis, record),
         waiting::too_slow(analysis, record),
         layers::key_shares(analysis),
         workers::workers(analysis),
@@ -290,7 +289,6 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
         servers::saturation(analysis),
         waiting::passphrase(analysis),
         devices::libraries(analysis),
-        devices::published(analysis),
     ];
     // A ranking of devices has the keys.
     let ranked = matches!(first, Some(Finding::Devices { .. }));

@@ -118,7 +118,8 @@ fn the_policy_lets_in_what_is_there_and_nothing_else() {
 fn too_many_rows_are_counted() {
     let run = record(vec![measured(on("software", "rsa2048"), 500.0)]);
     let mut document = report(vec![part(&run)], None);
-    document.sections.remove(0);
+    // Before the table of cases: the overview, and devices of today.
+    document.sections.drain(..2);
     let Some(Block::Table(table)) = document.sections[0].blocks.first_mut() else {
         panic!("no table");
     };

@@ -8,7 +8,8 @@ use itertools::Itertools;
 use keymark_bench::Record;
 use keymark_records::exchange::Folder;
 use keymark_records::exchange::share::{self, Shared};
-use keymark_records::exchange::{self, Shipped, json};
+use keymark_records::exchange::{self, json};
+use keymark_records::published::PublishedTable;
 use keymark_report::Document;
 use keymark_report::analysis::Analysis;
 use keymark_report::render::html::{self, ReadIn};
@@ -46,12 +47,12 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     }
     let (read, refused) = (building.contributed.len(), building.refused);
     let records = arguments.records.display();
-    if read == 0 && refused == 0 {
+    if read == 0 && refused == 0 && !arguments.all_published {
         return Err(Failure::nothing_usable(format!(
             "{records} has no record; 'keymark share last -o {records}/run.json' puts one there"
         )));
     }
-    if read == 0 {
+    if read == 0 && refused > 0 {
         return Err(Failure::failed(format!(
             "no site was written: all {refused} records in {records} were refused"
         )));
@@ -142,7 +143,7 @@ impl Building {
     /// Returns the number of devices, and all files.
     fn finish(mut self, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
-        for &article in Shipped::of_times() {
+        for &article in PublishedTable::of_times() {
             let record = article.record()?;
             let analysis = documents::analysis(&record);
             let source = SiteSource::of(&record, &analysis, RecordOrigin::Shipped(article), "");

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 use crate::KEYMARK;
 
+/// Columns of published figures.
+const COLUMNS: &str = "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n";
 const MARKUP: &str = "</script><img src=x onerror=alert(1)>\"'&\u{202e}\u{1b}[2J";
 
 /// A place with a folder of records, and a real run as it is shared.
@@ -144,7 +146,10 @@ fn a_site_of_real_records_is_whole_and_the_same_twice() {
 #[test]
 fn what_is_downloaded_can_be_imported() {
     let site = Site::new();
-    site.put("table.csv", "device,algorithm,operation,stack,mean_s,n,note\nYubiKey-4,rsa2048,decrypt,gnupg,0.2,7,mine\n");
+    site.put(
+        "table.csv",
+        format!("{COLUMNS}YubiKey-4,,rsa2048,decrypt,program: gpg,0.2,,,7,,measured,here,mine\n"),
+    );
     let files = site.built("out");
     let records: Vec<&String> = files
         .keys()
@@ -336,7 +341,9 @@ fn hostile_names_are_harmless() {
     let mut record = site.on(&"i".repeat(200), &long);
     record["environment"]["cpu_model"] = long.as_str().into();
     site.put("long.json", record.to_string());
-    let table = "device,algorithm,operation,stack,mean_s,n,note\n\"=1+1<b>\",rsa2048,sign,raw,1,,\"<script>https://a.invalid/\"\"><script>x\"\n";
+    let note = "\"<script>https://a.invalid/\"\"><script>x\"";
+    let table =
+        format!("{COLUMNS}FST-01,\"=1+1<b>\",rsa2048,sign,chip,1,,,,,measured,<b>,{note}\n");
     site.put("<b>.csv", table);
     let files = site.built("out");
     assert_no_dead_link(&files);

@@ -15,7 +15,7 @@ use super::*;
 use crate::archive::tests::any::records;
 use keymark_testkit::record::mixed as record;
 
-const HEADER: &str = "device,algorithm,operation,stack,mean_s,n,note\n";
+const HEADER: &str = "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn exported(record: &Record) -> Vec<u8> {
@@ -399,10 +399,10 @@ fn names_and_texts_that_no_archive_takes_are_refused() {
         let error = mutilated(|run| *run.pointer_mut(field).unwrap() = json!("a\0b"));
         assert_says(&error, ["the character NUL"]);
     }
-    let table = format!("{HEADER}a\0b,rsa2048,sign,raw,1,,\n");
+    let table = format!("{HEADER}CPU,a\0b,rsa2048,sign,chip,1,,,,,measured,here,\n");
     let error = read(Path::new("x.csv"), table.as_bytes()).unwrap_err();
     assert_says(&error, ["the character NUL"]);
-    let table = format!("{HEADER}a,rsa2048,sign,raw,1,,\n");
+    let table = format!("{HEADER}CPU,,rsa2048,sign,chip,1,,,,,measured,here,\n");
     let named = read(Path::new("../my <b>\n.csv"), table.as_bytes()).unwrap();
     assert!(limits::is_name(&named.id.0), "{}", named.id);
 }

@@ -70,7 +70,9 @@ fn every_published_table_imports() {
     }
 }
 
+/// Reads rows of which `{}` stands for grade, source and note.
 fn table(lines: &str) -> Result<Record, ImportError> {
+    let lines = lines.replace("{}", "2017,measured,here,");
     published::parse(
         Path::new("figures.csv"),
         format!("{HEADER}{lines}").as_bytes(),
@@ -78,39 +80,59 @@ fn table(lines: &str) -> Result<Record, ImportError> {
 }
 
 #[test]
-fn a_line_that_makes_no_sense_is_named() {
-    let good = "CPU,rsa2048,decrypt,gnupg,0.016,,\n";
+fn a_row_that_makes_no_sense_is_named() {
+    let good = "CPU,,rsa2048,decrypt,program: gpg,0.016,,1,,{}\n";
     for (bad, reason) in [
         (
-            "CPU,rsa2049,decrypt,gnupg,1,,",
+            "CPU,,rsa2049,decrypt,command,1,,1,,{}",
             "unknown algorithm 'rsa2049'; did you mean 'rsa2048'?",
         ),
+        ("CPU,,rsa2048,decode,command,1,,,,{}", "unknown operation"),
+        ("CPU,,cv25519,sign,command,1,,,,{}", "cv25519 cannot sign"),
+        ("CPU,,rsa2048,decrypt,lighttpd,1,,,,{}", "'lighttpd'"),
         (
-            "CPU,rsa2048,encrypt,gnupg,1,,",
-            "unknown operation 'encrypt'",
-        ),
-        (
-            "CPU,rsa2048,decrypt,lighttpd,1,,",
-            "unknown stack 'lighttpd'",
-        ),
-        (
-            "CPU,rsa2048,sign,gnupg,~5,,",
+            "CPU,,rsa2048,sign,command,~5,,,,{}",
             "mean_s '~5' must be a number of seconds above 0",
         ),
-        ("CPU,rsa2048,sign,gnupg,NaN,,", "mean_s 'NaN'"),
+        ("CPU,,rsa2048,sign,command,NaN,,,,{}", "mean_s 'NaN'"),
+        ("CPU,,rsa2048,sign,command,-1,,,,{}", "mean_s '-1'"),
+        ("CPU,,rsa2048,sign,command,inf,,,,{}", "mean_s 'inf'"),
+        ("CPU,,rsa2048,sign,service,,-2,8,,{}", "ops_per_s '-2'"),
+        ("CPU,,rsa2048,sign,service,,2,,,{}", "needs its concurrency"),
         (
-            "CPU,rsa2048,sign,gnupg,1,0,",
+            "CPU,,rsa2048,sign,service,1,,8,,{}",
+            "one operation at a time",
+        ),
+        ("CPU,,rsa2048,sign,service,1,2,8,,{}", "not both"),
+        (
+            "CPU,,rsa2048,sign,service,,,8,,{}",
+            "give mean_s or ops_per_s",
+        ),
+        (
+            "CPU,,rsa2048,sign,command,1,,,0,{}",
             "n '0' must be a number of operations",
         ),
-        (",rsa2048,sign,gnupg,1,,", "the device has no name"),
-        ("CPU,rsa2048", "it has 2 fields, not 7"),
         (
-            "CPU,rsa2048,decrypt,gnupg,0.02,,",
+            "CPU,,rsa2048,sign,command,1,,,,2017,good,here,",
+            "grade 'good'",
+        ),
+        (
+            "CPU,,rsa2048,sign,command,1,,,,2017,measured,,",
+            "the source is missing",
+        ),
+        (",,rsa2048,sign,command,1,,,,{}", "the device has no name"),
+        (
+            "Luna K9,,rsa2048,sign,command,1,,,,{}",
+            "device 'Luna K9' is not in the catalogue",
+        ),
+        ("CPU,,rsa2048", "it has 3 fields, not 13"),
+        (
+            "CPU,,rsa2048,decrypt,program: gpg,0.02,,1,,{}",
             "is also in an earlier line",
         ),
     ] {
         let error = table(&format!("{good}{bad}\n")).unwrap_err().to_string();
-        assert!(error.starts_with("figures.csv, line 3: "), "{error}");
+        assert!(error.starts_with("figures.csv, line 3: "), "{bad}: {error}");
         assert_says(&error, [reason]);
     }
     assert!(matches!(
@@ -136,21 +158,21 @@ fn a_table_with_other_columns_is_refused() {
         error.starts_with("tokens.csv has the columns device, device_class, algorithm"),
         "{error}"
     );
-    assert_says(
-        &error,
-        ["needs device, algorithm, operation, stack, mean_s, n, note"],
-    );
+    assert_says(&error, ["needs device, firmware, algorithm, operation"]);
 }
 
 #[test]
-fn a_cached_passphrase_has_to_be_said() {
-    let lines = "CPU,rsa2048,decrypt,gnupg,1,,passphrase cached\n\
-                 CPU,rsa4096,decrypt,gnupg,1,,PIN cached\nCPU,ed25519,sign,gnupg,1,,\n";
-    let record = table(lines).unwrap();
-    let kept: Vec<_> = record
-        .cases
-        .iter()
-        .map(|case| case.case.parameters.get("protection"))
-        .collect();
-    assert_eq!(kept, [Some("cached"), None, None]);
+fn rows_become_cases_where_keymark_measures_the_same() {
+    let rows = "CPU,,rsa2048,decrypt,program: gpg,1,,,,2017,measured,here,passphrase cached\n\
+                CPU,,rsa4096,decrypt,program: gpg,1,,,,2017,measured,here,PIN cached\n\
+                CPU,,rsa4096,sign,\"command: x, PSS\",1,,,,{}\nCPU,,rsa4096,sign,program: Chrome,1,,,,{}\n\
+                CPU,,rsa4096,sign,service,,9,many,,{}\nCPU,,rsa4096,keygen,chip,9,,,,{}\n";
+    let record = table(rows).unwrap();
+    let words = record.cases.iter().map(|case| case.case.way().to_string());
+    let found: Vec<String> = words.collect();
+    assert_eq!(found.len(), 3, "{found:?}");
+    let parameter = |at: usize, name| record.cases[at].case.parameters.get(name);
+    assert_eq!(parameter(0, "protection"), Some("cached"));
+    assert_eq!(parameter(1, "protection"), None);
+    assert_eq!(parameter(2, "scheme"), Some("pss"));
 }

@@ -8,15 +8,19 @@ use std::sync::LazyLock;
 use askama::Template;
 use itertools::Itertools;
 use keymark_bench::outside::visible::shortened;
-use keymark_bench::{KeyFamily, Provenance, Strength};
+use keymark_bench::{KeyFamily, Provenance, Strength, strength};
+use keymark_records::published::{
+    CatalogueDevice, DeviceCatalogue, DeviceKind, PublishedRow, PublishedSpeed, PublishedTable,
+};
 
 use super::blocks::Placed;
 use super::{FormatError, LIMITS, STYLE, Written, of_page};
+use crate::report::FigureFilter;
 use crate::site::{
     Collision, Device, Devices, KeySection, OfDevice, Pages, RecordOrigin, Site, SiteMachine,
     SiteSource,
 };
-use crate::{Document, Section};
+use crate::{Document, Section, units};
 
 /// Remarks of a section, beyond which a browser gets slow.
 const REMARKS: usize = 1_000;
@@ -47,6 +51,7 @@ struct Tools {
     what: &'static str,
     families: BTreeSet<KeyFamily>,
     levels: BTreeSet<Option<Strength>>,
+    kinds: BTreeSet<DeviceKind>,
 }
 
 /// Adds the site's own pages to those of its records.
@@ -58,6 +63,9 @@ pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), SiteError> {
         "machines.html".to_owned(),
         written(machines(site).render())?,
     )?;
+    if site.has_figures() {
+        add("figures.html".to_owned(), written(figures(site).render())?)?;
+    }
     for device in &site.devices {
         let page = written(device_page(site, device)?.render())?;
         add(device_address(device), page)?;
@@ -99,7 +107,32 @@ fn tools(what: &'static str, devices: &[Device]) -> Tools {
             .flat_map(|(_, levels)| levels)
             .copied()
             .collect(),
+        kinds: BTreeSet::new(),
     }
+}
+
+/// Kind of a device of the catalogue.
+fn kind_of(device: &Device) -> &'static str {
+    catalogued(device).map_or("", |known| known.kind.word())
+}
+
+/// Facts of the catalogue about a device.
+fn facts(device: &Device) -> Option<String> {
+    let known = catalogued(device)?;
+    let weakness = known.known.as_ref();
+    let weakness = weakness.map(|words| format!(" Known: {words}."));
+    Some(format!(
+        "{} of {}. Sale: {}. Firmware: {}.{}",
+        known.kind,
+        known.maker,
+        known.sale_words(),
+        known.firmware_words(),
+        weakness.unwrap_or_default()
+    ))
+}
+
+fn catalogued(device: &Device) -> Option<&'static CatalogueDevice> {
+    DeviceCatalogue::shipped().named(&device.identified.id)
 }
 
 /// `2 measured, 1 twin`
@@ -135,8 +168,12 @@ struct Index<'a> {
 }
 
 fn index(site: &Site) -> Index<'_> {
+    let kinds = site.devices.iter().filter_map(catalogued);
     Index {
-        tools: tools("devices", &site.devices),
+        tools: Tools {
+            kinds: kinds.map(|known| known.kind).collect(),
+            ..tools("devices", &site.devices)
+        },
         site,
     }
 }
@@ -226,6 +263,65 @@ fn called(of: &OfDevice) -> String {
 fn host(link: &str) -> String {
     let (_, rest) = link.split_once("://").unwrap_or(("", link));
     name(rest.split(['/', '?', '#']).next().unwrap_or(rest))
+}
+
+#[derive(Template)]
+#[template(path = "figures.html")]
+struct FiguresPage<'a> {
+    tools: Tools,
+    site: &'a Site,
+    figures: Vec<FigureEntry<'a>>,
+}
+
+/// A published figure, with its keys and its kind as the script compares them.
+struct FigureEntry<'a> {
+    row: &'static PublishedRow,
+    keys: String,
+    kind: &'static str,
+    page: Option<String>,
+    value: String,
+    with: &'a str,
+    link: Option<&'static str>,
+}
+
+fn figures(site: &Site) -> FiguresPage<'_> {
+    let all = FigureFilter::default().chosen(PublishedTable::collection());
+    let rows = || all.iter().map(|(_, row)| row);
+    let keys = || rows().filter_map(|row| row.algorithm.known());
+    let kinds = rows().filter_map(|row| row.device);
+    FiguresPage {
+        tools: Tools {
+            what: "figures",
+            families: keys().map(KeyFamily::of).collect(),
+            levels: keys().map(strength::of_key).collect(),
+            kinds: kinds.map(|device| device.kind).collect(),
+        },
+        site,
+        figures: rows().map(|row| figure(site, row)).collect(),
+    }
+}
+
+fn figure(site: &Site, row: &'static PublishedRow) -> FigureEntry<'static> {
+    let (value, with) = match &row.speed {
+        PublishedSpeed::Mean(mean) => (units::duration(*mean), ""),
+        PublishedSpeed::Rate { rate, concurrency } => (units::rate(*rate), concurrency.as_str()),
+    };
+    let page = row.device.and_then(|known| {
+        let mut devices = site.devices.iter();
+        devices.find(|device| device.identified.id == known.id)
+    });
+    let keys = row.algorithm.known();
+    let keys = keys.map(|key_of| key(KeyFamily::of(key_of), strength::of_key(key_of)));
+    let mut words = row.source.split_whitespace();
+    FigureEntry {
+        row,
+        keys: keys.unwrap_or_default(),
+        kind: row.device.map_or("", |device| device.kind.word()),
+        page: page.map(device_address),
+        value,
+        with,
+        link: words.find(|word| word.starts_with("https://")),
+    }
 }
 
 #[derive(Template)]

@@ -2,6 +2,7 @@
 
 mod keys;
 mod loads;
+mod published;
 mod wording;
 
 use std::num::NonZeroU32;
@@ -193,16 +194,6 @@ fn queues_that_grow_are_named_first() {
     };
     assert_eq!(open(30_000)[0], "overloaded");
     assert!(!open(500).contains(&"overloaded".to_owned()));
-}
-
-#[test]
-fn a_card_may_be_slower_than_its_article() {
-    let card = |microseconds| {
-        let card = on("nitrokey-pro-0001", Provenance::Measured, "rsa2048", GNUPG);
-        finding(vec![took(card, microseconds)], "published")
-    };
-    assert_eq!(card(1_200_000).unwrap()["evidence"]["row"], 0);
-    assert_eq!(card(620_000), None);
 }
 
 #[test]

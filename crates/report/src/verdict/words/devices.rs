@@ -1,11 +1,13 @@
 //! The wording of devices, predictions and slow operations.
 
 use itertools::Itertools;
-use keymark_stats::{Ratio, Seconds};
+use keymark_stats::Seconds;
 
 use super::{doing, duration, figure, listed, marked, of, on, percent, times};
 use crate::units;
-use crate::verdict::{DeviceRanking, Evidence, PredictedKey, PredictedPart, SlowCase, UsageLine};
+use crate::verdict::{
+    DeviceRanking, Evidence, PredictedKey, PredictedPart, PublishedComparison, SlowCase, UsageLine,
+};
 
 /// Slow keys that are named.
 const NAMED: usize = 2;
@@ -59,16 +61,24 @@ pub(super) fn libraries(slow: &Evidence, fast: &Evidence) -> String {
     )
 }
 
-/// `nitrokey-pro is 2.0× slower than published to decrypt with rsa2048 (1.2 s and 610 ms).`
-pub(super) fn published(evidence: &Evidence, published: Seconds) -> String {
+/// `YubiKey 5: signing with rsa2048 takes 141 ms; published for firmware 5.1.2: 138 ms.`
+pub(super) fn published(comparison: &PublishedComparison) -> String {
+    let firmware = match comparison.firmware.as_str() {
+        "" => String::new(),
+        firmware => format!(" for firmware {firmware}"),
+    };
+    let evidence = &comparison.evidence;
+    let slower = match comparison.is_slower() {
+        true => format!(" It is {} slower.", times(comparison.times.value)),
+        false => String::new(),
+    };
     format!(
-        "{} is {} slower than published to {} with {} ({} and {}).",
+        "{}: {} {} takes {}; published{firmware}: {}.{slower}",
         evidence.device,
-        times(Ratio(evidence.mean.value.0 / published.0)),
         evidence.operation,
         evidence.algorithm,
         duration(&evidence.mean),
-        units::duration(published)
+        units::duration(comparison.published)
     )
 }
 

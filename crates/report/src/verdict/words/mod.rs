@@ -140,10 +140,7 @@ impl Finding {
             ),
             Self::Passphrase { pairs, keycard } => keys::passphrase(pairs, *keycard),
             Self::Libraries { slow, fast } => devices::libraries(slow, fast),
-            Self::Published {
-                evidence,
-                published,
-            } => devices::published(evidence, *published),
+            Self::Published { comparison } => devices::published(comparison),
             Self::Changes { sides } => sides.iter().map(changes::of_side).join(" "),
             Self::SlowestMachines { machines } => machines.iter().map(changes::slowest).join(" "),
         }

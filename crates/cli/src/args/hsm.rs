@@ -1,0 +1,61 @@
+//! `keymark advise hsm`
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Args;
+use keymark_advice::advise::Purpose;
+use keymark_advice::hsm::HsmClass;
+use keymark_stats::PerSecond;
+
+use super::{capacity, duration};
+
+/// Subject of advice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdviceTopic {
+    /// A key for a purpose.
+    Key(Purpose),
+    /// A number of HSMs.
+    Hsm,
+}
+
+impl FromStr for AdviceTopic {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        if word.eq_ignore_ascii_case("hsm") {
+            return Ok(Self::Hsm);
+        }
+        let purpose = word.parse().map(Self::Key);
+        purpose.map_err(|_| {
+            let known = Purpose::WORDS.join(", ");
+            format!("unknown purpose '{word}'; choose from {known}, hsm")
+        })
+    }
+}
+
+/// Load of HSMs.
+#[derive(Debug, Args)]
+pub struct HsmArguments {
+    /// Operations that arrive at random, or the lowest rate of a key: 50/s, 500/min, 1000000/day
+    #[arg(long, value_name = "RATE", value_parser = capacity::rate, help_heading = "Requirements")]
+    pub rate: Option<PerSecond>,
+    /// Limit for 99 % of the operations
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "For hsm")]
+    pub latency: Option<Duration>,
+    /// Classes: usb, network, cloud
+    #[arg(
+        long,
+        value_name = "CLASS",
+        value_delimiter = ',',
+        help_heading = "For hsm"
+    )]
+    pub class: Vec<HsmClass>,
+}
+
+impl HsmArguments {
+    /// Returns whether a limit was given that keys do not have.
+    pub const fn is_of_hsms(&self) -> bool {
+        self.latency.is_some() || !self.class.is_empty()
+    }
+}
