@@ -386,9 +386,10 @@ impl PublishedRow {
     fn remark(&self) -> String {
         let plain = self.timed == Timed::Program || self.timed == Timed::Handshake;
         let through = if plain { "" } else { &*self.through };
-        let grade = match self.grade {
-            Grade::Measured => "",
-            grade => grade.for_people(),
+        let grade = if self.grade == Grade::Measured {
+            ""
+        } else {
+            self.grade.for_people()
         };
         let words = [&*self.note, through, grade, &*self.source];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

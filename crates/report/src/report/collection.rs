@@ -236,9 +236,13 @@ fn peers(
             .sorted_by(|(.., a), (.., b)| a.0.total_cmp(&b.0))
             .unique_by(|(own, ..)| &own.id)
             .take(PEERS);
-        let words = fastest.map(|(own, other, time)| match other.grade {
-            Grade::Measured => format!("{} {}", own.name, duration(time)),
-            grade => format!("{} {} ({})", own.name, duration(time), grade.for_people()),
+        let words = fastest.map(|(own, other, time)| {
+            let grade = if other.grade == Grade::Measured {
+                String::new()
+            } else {
+                format!(" ({})", other.grade.for_people())
+            };
+            format!("{} {}{grade}", own.name, duration(time))
         });
         Some(words.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())
     };
