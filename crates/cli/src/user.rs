@@ -156,7 +156,7 @@ mod tests {
 
     fn fits(options: &[&str], tokens: &[&str]) -> Result<(), String> {
         let words = ["keymark", "bench"].iter().chain(options);
-        let Command::Bench(bench) = Arguments::try_parse_from(words).unwrap().command else {
+        let Some(Command::Bench(bench)) = Arguments::try_parse_from(words).unwrap().command else {
             panic!("it is another command");
         };
         let tokens: Vec<_> = tokens.iter().copied().map(TokenId::new).collect();

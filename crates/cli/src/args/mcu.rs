@@ -20,9 +20,9 @@ pub enum McuCommand {
     /// Predict what private-key operations cost
     Predict(PredictArguments),
     /// Explain why two predictions differ, class by class
-    Explain(ExplainArguments),
+    Explain(Box<ExplainArguments>),
     /// Run your own ELF file: phases, profile by function, folded stacks
-    Run(FirmwareArguments),
+    Run(Box<FirmwareArguments>),
     /// Run two ELF files: what changed, phase by phase and function by function
     Compare(FirmwareComparison),
     /// Simulate how a token stores its data objects in a part's flash

@@ -17,7 +17,7 @@ pub enum ServiceCommand {
     /// Measure services that sign and timestamp under load
     Bench(Box<ServiceBenchArguments>),
     /// Run a prepared benchmark suite: timestamps per second, by key and program
-    Suite(ServiceSuiteArguments),
+    Suite(Box<ServiceSuiteArguments>),
 }
 
 /// `keymark service bench`

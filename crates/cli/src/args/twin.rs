@@ -16,7 +16,7 @@ use crate::parts;
 #[derive(Debug, Subcommand)]
 pub enum TwinCommand {
     /// Write a device profile from a measured run or from predictions, for 'twin:FILE'
-    Make(MakeArguments),
+    Make(Box<MakeArguments>),
     /// Serve a virtual card or twin to other programs, in vpcd's reader or behind a PKCS#11 module
     #[cfg(feature = "tokens")]
     Serve(ServeArguments),

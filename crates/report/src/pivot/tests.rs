@@ -242,7 +242,7 @@ fn devices_of_today_stand_beside_a_run_that_has_no_card() {
             "667 ms",
             "139 ms",
             "77.0 ms",
-            "raw, published",
+            "direct, published",
         ],
     );
     let with_card = [

@@ -19,7 +19,7 @@ fn about(
     };
     let mut record = of(vec![measured(case.clone(), milliseconds * 1000.0)]);
     record.stores = vec![store(&case, product)];
-    let verdict = Verdict::of(&Analysis::of(&record, &[]), &record)?;
+    let verdict = Verdict::of(&Analysis::of(&record, &[]), &record);
     verdict.because.into_iter().find_map(|finding| {
         if let Finding::Published { comparison } = finding {
             return Some(comparison);
