@@ -24,7 +24,7 @@ export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqli
 
 .PHONY: site bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
-    fleet-test locust locust-test
+    fleet-test locust locust-test pictures
 
 # Measures this machine, and ends with the file of its report: the default plan, or
 # `make bench ARGS="--algorithm longest --samples 10"`.
@@ -141,10 +141,15 @@ test: packages-test packages-browser packages-kryoptic deny format
 	$(LINTED) RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) * 2))} $(CARGO) test --locked $(KEYMARK)
 	scripts/browser-tests target/debug/keymark
 
-# A static site of the published figures alone, in site/: a page per device, and one table with filters.
+# The README's picture of a terminal: the last run of this machine.
+pictures: build
+	LANG=C.UTF-8 COLUMNS=100 $(BIN) show last --color always | \
+	    $(CARGO) run --locked --quiet -p keymark --example terminal_picture >docs/pictures/terminal.svg
+
+# A static site of the published figures alone, in target/site: a page per device, and one table with filters.
 site: build
 	mkdir -p $(CURDIR)/target/records
-	$(BIN) site target/records --all-published -o site
+	$(BIN) site target/records --all-published -o target/site
 
 # The report, the local page and the site in Debian's chromium, a minute and a half.
 browser: packages-browser

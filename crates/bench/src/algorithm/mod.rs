@@ -64,16 +64,16 @@ const TABLE: [(Family, &[&str]); 37] = {
         (Weierstrass(BrainpoolP384r1), &["brainpoolp384r1"]),
         (Weierstrass(BrainpoolP512r1), &["brainpoolp512r1"]),
         (Weierstrass(Secp256k1), &["secp256k1"]),
-        (MlKem(512), &["mlkem512", "ml-kem-512"]),
-        (MlKem(768), &["mlkem768", "ml-kem-768"]),
-        (MlKem(1024), &["mlkem1024", "ml-kem-1024"]),
+        (MlKem(512), &["mlkem512"]),
+        (MlKem(768), &["mlkem768"]),
+        (MlKem(1024), &["mlkem1024"]),
         (KyberComposite(Ky768Cv25519), &["ky768_cv25519"]),
         (KyberComposite(Ky1024Cv448), &["ky1024_cv448"]),
         (KyberComposite(Ky768Bp256), &["ky768_bp256"]),
         (KyberComposite(Ky1024Bp384), &["ky1024_bp384"]),
-        (MlDsa(44), &["mldsa44", "ml-dsa-44"]),
-        (MlDsa(65), &["mldsa65", "ml-dsa-65"]),
-        (MlDsa(87), &["mldsa87", "ml-dsa-87"]),
+        (MlDsa(44), &["mldsa44"]),
+        (MlDsa(65), &["mldsa65"]),
+        (MlDsa(87), &["mldsa87"]),
         (SlhDsa(128, Small), &["slhdsa128s", "slh-dsa-sha2-128s"]),
         (SlhDsa(128, Fast), &["slhdsa128f", "slh-dsa-sha2-128f"]),
         (SlhDsa(192, Small), &["slhdsa192s", "slh-dsa-sha2-192s"]),
@@ -173,10 +173,12 @@ impl FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let lower = word.to_ascii_lowercase();
+        // People write P-256, rsa:4096 and ML-DSA-65.
+        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', ':', '_'], "");
+        let lower = plain(word);
         if let Some((family, _)) = TABLE
             .iter()
-            .find(|(_, names)| names.contains(&lower.as_str()))
+            .find(|(_, names)| names.iter().any(|name| plain(name) == lower))
         {
             return Ok(Self(*family));
         }
@@ -210,6 +212,19 @@ mod tests {
             }
             assert_eq!(Algorithm(family).name(), names[0]);
             assert!(!Algorithm(family).operations().is_empty());
+        }
+    }
+
+    #[test]
+    fn names_that_people_type_are_understood() {
+        for (typed, name) in [
+            ("P-256", "nistp256"),
+            ("rsa:4096", "rsa4096"),
+            ("RSA-4096", "rsa4096"),
+            ("ML-KEM-768", "mlkem768"),
+            ("curve25519", "cv25519"),
+        ] {
+            assert_eq!(typed.parse::<Algorithm>().unwrap().name(), name);
         }
     }
 

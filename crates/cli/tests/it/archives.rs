@@ -66,6 +66,19 @@ fn a_damaged_run_is_named_and_hides_no_other() {
 }
 
 #[test]
+fn a_run_is_removed_by_name_if_that_is_agreed_to() {
+    let place = with_runs(&["a", "b", "c"]);
+    let (_, refused) = said(&place, "runs rm a", 2);
+    assert_says(&refused, ["nothing was removed", "--yes"]);
+    said(&place, "runs rm a nowhere --yes", 1);
+    assert_says(&said(&place, "runs", 0).0, ["a ", "b ", "c "]);
+    let (done, _) = said(&place, "runs rm a c --yes", 0);
+    assert_says(&done, ["removed a, c"]);
+    let (listed, _) = said(&place, "runs", 0);
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+}
+
+#[test]
 fn an_unsent_run_that_is_damaged_keeps_no_other_back() {
     let place = with_runs(&["a", "b", "c"]);
     let unsent = place.path("data/keymark/unsent");

@@ -50,7 +50,7 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     let shown = text(&output.stdout);
     assert_says(
         &shown,
-        ["ended early, before everything was measured", "ed25519"],
+        ["the run ended early", "ed25519"],
     );
     assert_says(&text(&output.stderr), ["saved as"]);
     assert_eq!(run(&place)["state"], "interrupted");

@@ -99,7 +99,7 @@ fn a_kill_at_any_moment_leaves_and_loses_nothing() {
         runs.iter().all(|run| run["state"] == "unfinished"),
         "{runs:?}"
     );
-    assert_says(&place.stdout("show last"), ["keymark was killed"]);
+    assert_says(&place.stdout("show last"), ["the run ended early"]);
     let archive = Connection::open(place.archive()).unwrap();
     let ask = |question: &str| archive.query_row(question, (), |row| row.get(0));
     assert_eq!(ask(TORN), Ok(0));

@@ -94,6 +94,9 @@ fn others_may_read_and_nothing_else(server: &Server) {
     ] {
         assert_eq!(john(refused), None, "{refused}");
     }
+    let mut writer = Archive::open(&server.address("john", "keymark")).unwrap();
+    let kept = writer.remove(&RunId("hidden".to_owned())).unwrap_err();
+    assert_says(&kept, ["another role's"]);
     let mut rita = Archive::open(&server.address("rita", "keymark")).unwrap();
     assert_eq!(rita.runs().unwrap().len(), 2);
     let refused = rita.begin(&head(&record("r"))).unwrap_err();
