@@ -1,6 +1,6 @@
 //! The document on a terminal. Headings are styled; whoever prints the text strips that where it is not wanted.
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use itertools::Itertools;
 use unicode_width::UnicodeWidthStr;
 
@@ -17,12 +17,35 @@ pub const HEADING: Style = Style::new().bold();
 const WHY: &str = "Why";
 const SURE: &str = "Sure?";
 const NEXT: &str = "Next";
+/// Typical half width of the intervals, in tenths of a per cent of the mean, beyond which figures are doubtful.
+const DOUBTFUL: u32 = 50;
 /// Indent of further lines of a message.
 const HANGING: &str = "  ";
 
 /// Title, verdict, conditions and sections. The warnings are left to the caller, who has a place for them.
 pub fn render(document: &Document, width: Width) -> String {
     illustrated(document, None, width)
+}
+
+/// Signs of the parts of a bar: the key, its agent, the program.
+const PARTS: [(char, AnsiColor); 3] = [
+    ('█', AnsiColor::Blue),
+    ('░', AnsiColor::Yellow),
+    ('▒', AnsiColor::Green),
+];
+
+/// Colors the parts of bars as in the report.
+fn colored(picture: &str) -> String {
+    let color = |sign: &char| PARTS.iter().find(|(part, _)| part == sign);
+    let pieces = picture.chars().chunk_by(color);
+    let pieces = pieces.into_iter().map(|(part, signs)| {
+        let signs: String = signs.collect();
+        part.map_or(signs.clone(), |(_, color)| {
+            let style = color.on_default();
+            format!("{style}{signs}{style:#}")
+        })
+    });
+    pieces.collect()
 }
 
 /// Writes the document with a picture between the verdict and the first table.
@@ -49,7 +72,7 @@ pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> 
     }
     if let Some(picture) = picture {
         text.push('\n');
-        text.push_str(picture);
+        text.push_str(&colored(picture));
     }
     for section in document.told() {
         if !text.is_empty() {
@@ -97,7 +120,15 @@ fn grounds(verdict: &Verdict, form: ScreenForm, width: Width) -> String {
     let lines = lines.chain(verdict.certainty().map(|text| (SURE, text)));
     let lines = lines.chain((!next.is_empty()).then_some((NEXT, next)));
     let text = lines.map(|(label, text)| entry(0, label, SURE.len() + 1, &visible(&text), width));
-    text.collect()
+    let text: String = text.collect();
+    let is_doubtful = verdict.certainty.as_ref().is_some_and(|certainty| {
+        certainty.failed > 0 || certainty.typical_permille > Some(DOUBTFUL)
+    });
+    if is_doubtful {
+        let style = AnsiColor::Yellow.on_default();
+        return text.replacen(SURE, &format!("{style}{SURE}{style:#}"), 1);
+    }
+    text
 }
 
 fn section(section: &Section, width: Width) -> String {
