@@ -48,10 +48,7 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
-    assert_says(
-        &shown,
-        ["the run ended early", "ed25519"],
-    );
+    assert_says(&shown, ["the run ended early", "ed25519"]);
     assert_says(&text(&output.stderr), ["saved as"]);
     assert_eq!(run(&place)["state"], "interrupted");
     assert!(run(&place)["samples"].as_u64().unwrap() > 0);
