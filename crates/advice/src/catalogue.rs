@@ -105,8 +105,7 @@ impl Catalogue {
 
     /// Finds the token that is a device of `data/devices` with that firmware.
     pub fn token_of(&self, device: &str, firmware: &str) -> Option<&CatalogueToken> {
-        let mut tokens = self.tokens.iter();
-        tokens.find(|token| match &token.device {
+        self.tokens.iter().find(|token| match &token.device {
             None => token.id == device,
             Some(own) => own == device && is_within(firmware, &token.firmware),
         })

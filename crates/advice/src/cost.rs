@@ -280,8 +280,10 @@ impl Figures {
 /// Returns the catalogue's token, by the firmware that the record has, else the device.
 fn owner(record: &Record, case: &Case) -> String {
     let device = Identified::of(record, case).id;
-    let mut stores = record.stores.iter();
-    let store = stores.find(|store| store.device == case.device);
+    let store = record
+        .stores
+        .iter()
+        .find(|store| store.device == case.device);
     let in_name = store.and_then(|store| store.product.split_once("(firmware "));
     let in_name = in_name.and_then(|(_, rest)| rest.split([')', ',']).next());
     let known = store.and_then(|store| store.versions.get("firmware").map(String::as_str));

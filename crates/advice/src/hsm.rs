@@ -117,8 +117,9 @@ impl HsmQuestion {
     /// Returns whether a row has the key's private operation: its own, or that of a quota for all of its kind.
     fn is_about(&self, row: &PublishedRow) -> bool {
         let operations = [Operation::Sign, Operation::Decrypt, Operation::Decapsulate];
-        let mut usual = operations.into_iter();
-        let usual = usual.find(|operation| self.algorithm.has(*operation));
+        let usual = operations
+            .into_iter()
+            .find(|operation| self.algorithm.has(*operation));
         let operation = match &row.operation {
             Term::Known(known) => Some(*known) == usual,
             Term::Other(word) => word == "any",
@@ -274,8 +275,9 @@ mod tests {
         let found = numbers(&ask(450.0, "rsa2048"));
         assert!(found.contains(&("azure-key-vault-hsm-key", Some(3))));
         let options = ask(2500.0, "rsa2048").options(PublishedTable::collection());
-        let mut options = options.iter();
-        let aws = options.find(|one| one.device.id == "aws-cloudhsm-hsm2m-medium");
+        let aws = options
+            .iter()
+            .find(|one| one.device.id == "aws-cloudhsm-hsm2m-medium");
         assert_eq!(aws.unwrap().unit(), "cluster of 3 HSMs");
         assert_eq!(aws.unwrap().number, Some(1));
         assert!(numbers(&ask(1.0, "mldsa65")).contains(&("aws-kms", Some(1))));

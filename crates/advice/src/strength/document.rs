@@ -149,8 +149,10 @@ fn verdict(rows: &[KeyRow], many: bool) -> Vec<String> {
                 (least, most) if least == most => format!("{least} bits"),
                 (least, most) => format!("{least} to {most} bits"),
             };
-            let permit = row.statuses.iter();
-            let permit = permit.filter(|status| !status.draft && status.applying.permits());
+            let permit = row
+                .statuses
+                .iter()
+                .filter(|status| !status.draft && status.applying.permits());
             let ends = permit.filter_map(|status| status.until).minmax();
             let until = match ends.into_option() {
                 None => String::new(),

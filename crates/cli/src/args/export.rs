@@ -71,13 +71,13 @@ const PICTURES: [(PictureFormat, &str, &str); 2] = [
 impl ExportForm {
     /// Returns the form of files with that ending.
     fn of_ending(ending: &str) -> Option<Self> {
-        let mut pictures = PICTURES.iter();
-        let picture = pictures.find(|(_, word, _)| *word == ending);
-        let mut formats = FORMATS.iter();
+        let picture = PICTURES.iter().find(|(_, word, _)| *word == ending);
         picture
             .map(|(format, ..)| Self::Picture(*format))
             .or_else(|| {
-                let format = formats.find(|format| format.endings.contains(&ending))?;
+                let format = FORMATS
+                    .iter()
+                    .find(|format| format.endings.contains(&ending))?;
                 Some(Self::Document(format))
             })
     }

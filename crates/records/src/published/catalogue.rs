@@ -136,8 +136,10 @@ impl DeviceCatalogue {
         let name = normal(name);
         let begins =
             |device: &&CatalogueDevice| device.begins.iter().any(|begin| name.starts_with(begin));
-        let mut devices = self.devices.iter();
-        let exactly = devices.find(|device| device.names().contains(&name));
+        let exactly = self
+            .devices
+            .iter()
+            .find(|device| device.names().contains(&name));
         exactly.or_else(|| self.devices.iter().find(begins))
     }
 

@@ -31,8 +31,11 @@ impl Analysis {
         let all = self.overview(None, articles);
         let points: Vec<&Point> = { self.breakdowns.iter() }
             .flat_map(|family| {
-                let steps = family.layers.steps.iter();
-                let steps = steps.flat_map(|step| [&step.upper, &step.lower]);
+                let steps = family
+                    .layers
+                    .steps
+                    .iter()
+                    .flat_map(|step| [&step.upper, &step.lower]);
                 steps.chain([&family.layers.base.point])
             })
             .collect();

@@ -29,7 +29,7 @@ pub fn render(document: &Document, width: Width) -> String {
 
 /// Signs of the parts of a bar: the key, its agent, the program.
 const PARTS: [(char, AnsiColor); 3] = [
-    ('█', AnsiColor::Blue),
+    ('█', AnsiColor::BrightBlue),
     ('░', AnsiColor::Yellow),
     ('▒', AnsiColor::Green),
 ];

@@ -173,8 +173,10 @@ fn slowest(comparison: &Comparison) -> Vec<SlowestMachine> {
         let library = pair.old.parameters.get("library").map(str::to_owned);
         let control = library.as_ref().and_then(|_| control(comparison, pair));
         let versions = library.as_ref().and_then(|own| {
-            let mut differences = comparison.differences.iter();
-            differences.find(|known| known.what.trim_end_matches(" loaded") == own)
+            comparison
+                .differences
+                .iter()
+                .find(|known| known.what.trim_end_matches(" loaded") == own)
         });
         Some(SlowestMachine {
             operation,

@@ -90,8 +90,10 @@ fn share(analysis: &Analysis, family: &FamilyBreakdown, of: &Breakdown) -> Optio
     };
     let faster = of.beside.filter(|beside| beside.is_below(&key));
     let own = family.layers.own_library.as_ref();
-    let rows = analysis.rows.iter();
-    let rows = rows.filter(|row| row.case.is_alone() && of.is_about(&row.case));
+    let rows = analysis
+        .rows
+        .iter()
+        .filter(|row| row.case.is_alone() && of.is_about(&row.case));
     Some(KeyShare {
         algorithm: of.algorithm,
         operation: of.operation,

@@ -39,8 +39,10 @@ pub struct RelativeGain {
 }
 
 fn rated(analysis: &Analysis) -> impl Iterator<Item = (&Row, RateEvidence)> {
-    let rows = analysis.rows.iter();
-    rows.filter_map(|row| Some((row, RateEvidence::of(row)?)))
+    analysis
+        .rows
+        .iter()
+        .filter_map(|row| Some((row, RateEvidence::of(row)?)))
 }
 
 /// Rates of one server with the same settings and load, by key; of several groups the largest, and the fastest.

@@ -71,8 +71,10 @@ fn gain(analysis: &Analysis, scaling: &Scaling) -> Option<WorkerGain> {
         return None;
     }
     let case = &scaling.case;
-    let rows = analysis.rows.iter();
-    let rows = rows.filter(|row| row.throughput.is_some() && scaling.is_of(&row.case));
+    let rows = analysis
+        .rows
+        .iter()
+        .filter(|row| row.throughput.is_some() && scaling.is_of(&row.case));
     Some(WorkerGain {
         algorithm: case.algorithm,
         operation: case.operation,

@@ -307,8 +307,9 @@ fn figure(site: &Site, row: &'static PublishedRow) -> FigureEntry<'static> {
         PublishedSpeed::Rate { rate, concurrency } => (units::rate(*rate), concurrency.as_str()),
     };
     let page = row.device.and_then(|known| {
-        let mut devices = site.devices.iter();
-        devices.find(|device| device.identified.id == known.id)
+        site.devices
+            .iter()
+            .find(|device| device.identified.id == known.id)
     });
     let keys = row.algorithm.known();
     let keys = keys.map(|key_of| key(KeyFamily::of(key_of), strength::of_key(key_of)));

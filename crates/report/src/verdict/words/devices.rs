@@ -29,8 +29,9 @@ pub(super) fn programs(programs: &[Evidence]) -> String {
     let Some(first) = programs.first() else {
         return String::new();
     };
-    let all = programs.iter();
-    let all = all.map(|of| format!("{} {}", of.program, figure(&of.mean)));
+    let all = programs
+        .iter()
+        .map(|of| format!("{} {}", of.program, figure(&of.mean)));
     let (doing, key, on) = (doing(first.operation), first.algorithm, on(&first.device));
     format!("{doing} with {key}{on}: {}.", listed(all))
 }
