@@ -6,7 +6,7 @@ use itertools::Itertools;
 use keymark_bench::{
     Algorithm, Case, Family, Operation, Parameters, Provenance, Record, StackName,
 };
-use keymark_records::published::{PublishedRow, Timed};
+use keymark_records::published::{CardApplication, PublishedRow};
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::grouped;
 use keymark_report::report::CollectedFigure;
@@ -155,7 +155,11 @@ impl Figures {
     /// alone was published.
     pub fn with_published(mut self, figures: &[CollectedFigure]) -> Self {
         let figures = figures.iter().filter_map(|(table, row)| {
-            let rank = (row.grade, row.through.contains("(PIV)"), Reverse(row.n));
+            let rank = (
+                row.grade,
+                row.application == Some(CardApplication::Piv),
+                Reverse(row.n),
+            );
             Some((rank, published(table.name, row)?))
         });
         let figures = figures.sorted_by(|(a, _), (b, _)| a.cmp(b));
@@ -230,12 +234,12 @@ impl Figures {
         let commands = self.operations.iter().filter(|figure| {
             figure.is_command && (&*figure.owner, figure.algorithm) == (owner, algorithm)
         });
-        let exact = |figure: &&CostFigure| figure.operation != operation;
+        let differs = |figure: &&CostFigure| figure.operation != operation;
         commands
             .filter(|figure| figure.operation == operation || is_rsa)
             .min_by(|a, b| {
-                exact(a)
-                    .cmp(&exact(b))
+                differs(a)
+                    .cmp(&differs(b))
                     .then(a.time.value.0.total_cmp(&b.time.value.0))
             })
     }
@@ -307,7 +311,7 @@ fn published(table: &str, row: &PublishedRow) -> Option<CostFigure> {
         time: Estimate::bare(row.mean()?),
         provenance: Provenance::Published,
         source: format!("published-{table}"),
-        is_command: row.timed == Timed::Command && !row.through.contains("(PIV)"),
+        is_command: row.is_openpgp_command(),
         parts: None,
     })
 }

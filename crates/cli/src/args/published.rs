@@ -1,19 +1,18 @@
 //! `keymark published`
 
-use clap::Args;
-use keymark_bench::{Algorithm, words};
+use clap::{Args, ValueEnum};
+use keymark_bench::Algorithm;
 use keymark_records::published::{DeviceKind, Grade};
 
-words! {
-    /// Form of the collection.
-    pub enum FiguresFormat("format") {
-        /// Table for people.
-        Text = "text",
-        /// Rows in the form of `data/published`.
-        Csv = "csv",
-        /// One JSON object per figure.
-        Json = "json",
-    }
+/// Form of the collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FiguresFormat {
+    /// Table for people
+    Text,
+    /// Rows in the form of data/published
+    Csv,
+    /// One JSON object per figure
+    Json,
 }
 
 /// `keymark published`
@@ -26,14 +25,15 @@ pub struct PublishedArguments {
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub kind: Vec<DeviceKind>,
     /// Algorithms of the keys
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
     pub algorithm: Vec<Algorithm>,
     /// Grades: measured, vendor-measured, vendor-specification, simulated, quota, anecdote
     #[arg(long, value_name = "GRADE", value_delimiter = ',')]
     pub grade: Vec<Grade>,
-    /// Form of the output: text, csv, json
+    /// Format of the output
     #[arg(
         long,
+        value_enum,
         value_name = "FORMAT",
         default_value = "text",
         help_heading = "Output"

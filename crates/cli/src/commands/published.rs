@@ -9,7 +9,7 @@ use keymark_report::analysis::Analysis;
 use keymark_report::report::{
     CollectedFigure, FigureFilter, published_device, published_devices, published_figures,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Outcome;
 use crate::args::{FiguresFormat, PublishedArguments};
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &PublishedArguments, path: Option<&PathBuf>) -> Out
         ));
     }
     match arguments.format {
-        FiguresFormat::Csv => print_csv(&figures),
+        FiguresFormat::Csv => print_csv(&figures)?,
         FiguresFormat::Json => figures
             .iter()
             .for_each(|figure| print_json(&object(figure))),
@@ -72,41 +72,41 @@ fn here(path: Option<&PathBuf>) -> Option<Analysis> {
     Some(documents::analysis(&record))
 }
 
-fn print_csv(figures: &[&CollectedFigure]) {
-    let quoted = |cell: String| {
-        if cell.contains([',', '"', '\n']) {
-            format!("\"{}\"", cell.replace('"', "\"\""))
-        } else {
-            cell
-        }
-    };
-    let rows = figures
-        .iter()
-        .map(|(_, row)| row.cells().map(quoted).join(","));
-    let lines = [COLUMNS.join(",")].into_iter().chain(rows);
-    lines.for_each(|line| output::print(&format!("{line}\n")));
+fn print_csv(figures: &[&CollectedFigure]) -> Result<(), Failure> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(COLUMNS)?;
+    for (_, row) in figures {
+        table.write_record(row.cells())?;
+    }
+    output::print(&String::from_utf8_lossy(&table.into_inner()?));
+    Ok(())
 }
 
 /// Returns a figure with all its columns, its table, and the device's id and kind.
 fn object((table, row): &CollectedFigure) -> Value {
-    let mut object = Map::new();
-    for (column, cell) in COLUMNS.iter().zip(row.cells()) {
-        let number = matches!(*column, "mean_s" | "ops_per_s" | "n");
-        let value = match cell.parse::<f64>() {
-            _ if cell.is_empty() => Value::Null,
-            Ok(number_of) if number => number_of.into(),
-            _ => cell.into(),
-        };
-        object.insert((*column).to_owned(), value);
+    let mut object: Map<String, Value> = COLUMNS
+        .iter()
+        .zip(row.cells())
+        .map(|(column, cell)| ((*column).to_owned(), text(cell)))
+        .collect();
+    let numbers = json!({
+        "mean_s": row.mean(),
+        "ops_per_s": row.rate(),
+        "n": row.n,
+        "table": table.name,
+        "id": row.device.map(|own| &own.id),
+        "kind": row.device.map(|own| own.kind),
+    });
+    if let Value::Object(numbers) = numbers {
+        object.extend(numbers);
     }
-    object.insert("table".to_owned(), table.name.into());
-    object.insert(
-        "id".to_owned(),
-        row.device.map(|own| own.id.as_str()).into(),
-    );
-    object.insert(
-        "kind".to_owned(),
-        row.device.map(|own| own.kind.word()).into(),
-    );
     Value::Object(object)
+}
+
+fn text(cell: String) -> Value {
+    if cell.is_empty() {
+        Value::Null
+    } else {
+        cell.into()
+    }
 }

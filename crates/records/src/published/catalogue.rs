@@ -1,5 +1,6 @@
 //! Catalogue of devices, `data/devices`: the names by which one device goes, and facts about it.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
@@ -72,6 +73,9 @@ pub struct DeviceCatalogue {
     #[serde(rename = "device")]
     pub devices: Vec<CatalogueDevice>,
     nameless: Vec<String>,
+    /// Places in [`devices`](Self::devices) by whole name: each published row is looked up.
+    #[serde(skip)]
+    places: HashMap<String, usize>,
 }
 
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../data/devices");
@@ -89,6 +93,9 @@ static CATALOGUE: LazyLock<DeviceCatalogue> = LazyLock::new(|| {
     }
     all.devices
         .sort_by(|a, b| (a.kind, &a.id).cmp(&(b.kind, &b.id)));
+    for (place, device) in all.devices.iter().enumerate() {
+        all.places.extend(device.names().map(|name| (name, place)));
+    }
     all
 });
 
@@ -136,10 +143,7 @@ impl DeviceCatalogue {
         let name = normal(name);
         let begins =
             |device: &&CatalogueDevice| device.begins.iter().any(|begin| name.starts_with(begin));
-        let exactly = self
-            .devices
-            .iter()
-            .find(|device| device.names().contains(&name));
+        let exactly = self.places.get(&name).map(|place| &self.devices[*place]);
         exactly.or_else(|| self.devices.iter().find(begins))
     }
 

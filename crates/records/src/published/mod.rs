@@ -20,7 +20,7 @@ use crate::exchange::{ImportError, ImportFault, limits};
 use row::RowText;
 
 pub use catalogue::{CatalogueDevice, DeviceCatalogue, DeviceKind};
-pub use row::{COLUMNS, Grade, PublishedRow, PublishedSpeed, Term, Timed};
+pub use row::{COLUMNS, CardApplication, Grade, PublishedRow, PublishedSpeed, Term, Timed};
 
 /// Reads such a table as a run of published figures.
 ///

@@ -12,7 +12,7 @@ use keymark_bench::{
 use keymark_stats::{PerSecond, Seconds};
 use serde::Deserialize;
 
-use super::catalogue::{CatalogueDevice, DeviceCatalogue};
+use super::catalogue::{CatalogueDevice, DeviceCatalogue, DeviceKind};
 use crate::exchange::limits;
 
 /// The columns, in any order.
@@ -78,6 +78,25 @@ words! {
         Handshake = "handshake",
         /// Service, usually with many sessions.
         Service = "service",
+    }
+}
+
+/// Application of a card that was timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CardApplication {
+    /// OpenPGP.
+    Openpgp,
+    /// PIV.
+    Piv,
+}
+
+impl CardApplication {
+    /// Finds it in the words behind the thing that was timed.
+    fn named_in(through: &str) -> Option<Self> {
+        let named = |name| through.contains(name);
+        named("(PIV)")
+            .then_some(Self::Piv)
+            .or_else(|| named("(OpenPGP)").then_some(Self::Openpgp))
     }
 }
 
@@ -149,6 +168,8 @@ pub struct PublishedRow {
     pub timed: Timed,
     /// Words of the source for it: program, protocol, library.
     pub through: String,
+    /// Application of the card, if the source names it.
+    pub application: Option<CardApplication>,
     /// Time or rate.
     pub speed: PublishedSpeed,
     /// Number of operations.
@@ -213,6 +234,7 @@ impl RowText<'_> {
             operation,
             timed: parsed(timed)?,
             through: through.to_owned(),
+            application: CardApplication::named_in(through),
             speed: self.speed()?,
             n: number(self.n)?,
             date: self.date.to_owned(),
@@ -282,11 +304,28 @@ fn number(text: &str) -> Result<Option<u64>, String> {
 }
 
 impl PublishedRow {
+    /// Returns whether one command of an OpenPGP application was timed: the device's part of a gpg process.
+    pub fn is_openpgp_command(&self) -> bool {
+        self.timed == Timed::Command
+            && self.application != Some(CardApplication::Piv)
+            && self
+                .device
+                .is_some_and(|device| device.kind == DeviceKind::Keycard)
+    }
+
     /// Returns the mean time of one operation, if the row has one.
     pub const fn mean(&self) -> Option<Seconds> {
         match self.speed {
             PublishedSpeed::Mean(mean) => Some(mean),
             PublishedSpeed::Rate { .. } => None,
+        }
+    }
+
+    /// Returns the rate per second, if the row has one.
+    pub const fn rate(&self) -> Option<PerSecond> {
+        match self.speed {
+            PublishedSpeed::Mean(_) => None,
+            PublishedSpeed::Rate { rate, .. } => Some(rate),
         }
     }
 
@@ -329,10 +368,9 @@ impl PublishedRow {
 
     /// Returns the device with firmware and application, as one name.
     fn reported(&self) -> StoreIdentity {
-        let application = if self.through.contains("(PIV)") {
-            "PIV"
-        } else {
-            ""
+        let application = match self.application {
+            Some(CardApplication::Piv) => "PIV",
+            Some(CardApplication::Openpgp) | None => "",
         };
         let words = [&*self.name, &*self.firmware, application];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

@@ -1,7 +1,7 @@
 //! The collection of published figures as a document: devices, the figures of some, one device against its peers.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Operation, StackName};
+use keymark_bench::{Algorithm, Operation, StackName, StoreKind};
 use keymark_records::published::{
     CatalogueDevice, DeviceKind, Grade, PublishedRow, PublishedSpeed, PublishedTable,
 };
@@ -155,14 +155,10 @@ fn firmwares(figures: &[&'static CollectedFigure]) -> String {
         "" => "not stated",
         firmware => firmware,
     });
-    versions.unique().format(", ").to_string()
+    versions.unique().format(" or ").to_string()
 }
 
 fn table(figures: &[&'static CollectedFigure]) -> Section {
-    let rate = |row: &PublishedRow| match &row.speed {
-        PublishedSpeed::Mean(_) => None,
-        PublishedSpeed::Rate { rate, .. } => Some(*rate),
-    };
     let with = |row: &PublishedRow| match &row.speed {
         PublishedSpeed::Mean(_) => None,
         PublishedSpeed::Rate { concurrency, .. } => Some(concurrency.clone()),
@@ -177,7 +173,7 @@ fn table(figures: &[&'static CollectedFigure]) -> Section {
         .label("operation", |row| row.operation.to_string())
         .value("time", |row| row.mean())
         .if_any()
-        .value("rate", |row| rate(row))
+        .value("rate", |row| row.rate())
         .if_any()
         .column(Column::name("with").leave(2), |row| with(row))
         .if_any()
@@ -269,7 +265,7 @@ fn this_cpu(here: &Analysis, algorithm: Algorithm, operation: Operation) -> Opti
     let same = here.rows.iter().find(|row| {
         (row.case.algorithm, row.case.operation, row.case.stack)
             == (algorithm, operation, StackName::RAW)
-            && row.case.device.as_str() == "software"
+            && row.case.store == StoreKind::SOFTWARE
             && row.case.is_alone()
     })?;
     Some(same.time()?.value)
