@@ -69,7 +69,7 @@ pub struct HsmOption {
 
 impl HsmOption {
     /// Returns the counted thing: devices, or the source's words for a cluster, a partition or an account.
-    fn unit(&self) -> String {
+    pub fn unit(&self) -> String {
         let PublishedSpeed::Rate { concurrency, .. } = &self.row.speed else {
             return "device".to_owned();
         };
@@ -197,12 +197,19 @@ impl HsmQuestion {
         let first = first.unique_by(|one| one.device.kind).map(|one| {
             let number = one.number.unwrap_or(1);
             let name = &one.device.name;
-            match (one.row.grade, number) {
+            let is_unknown = self.latency.is_some() && one.row.mean().is_none();
+            let latency = if is_unknown {
+                " (latency not published)"
+            } else {
+                ""
+            };
+            let what = match (one.row.grade, number) {
                 (Grade::Quota, 1) => format!("{name} within its default quota"),
                 (Grade::Quota, _) => format!("{number} quotas of {name}"),
                 _ if one.unit() == "device" => format!("{number} {name}"),
                 _ => format!("{name} ({})", units::counted(number, &one.unit())),
-            }
+            };
+            format!("{what}{latency}")
         });
         let of = format!("{} with {}", units::rate(self.rate), self.algorithm);
         format!(
@@ -249,6 +256,24 @@ mod tests {
         let options = question.options(PublishedTable::collection());
         let number = |one: HsmOption| (one.device.id.as_str(), one.number);
         options.into_iter().map(number).collect()
+    }
+
+    #[test]
+    fn a_rate_of_many_sessions_promises_no_latency() {
+        let document = |latency| {
+            let question = HsmQuestion {
+                latency,
+                ..ask(50.0, "rsa2048")
+            };
+            question.verdict(&question.options(PublishedTable::collection()))
+        };
+        let limited = document(Some(Seconds(0.5)));
+        assert!(
+            limited.contains("A790 (latency not published)"),
+            "{limited}"
+        );
+        assert!(!limited.contains("YubiHSM 2 (latency"), "{limited}");
+        assert!(!document(None).contains("latency"));
     }
 
     #[test]

@@ -102,6 +102,21 @@ pub struct AdviseArguments {
     pub form: FormatArguments,
 }
 
+impl AdviseArguments {
+    /// Returns whether a limit was given that HSMs do not have.
+    pub fn has_limits_of_keys(&self) -> bool {
+        let named = [&self.policy, &self.device];
+        self.until.is_some()
+            || self.tolerance.is_some()
+            || self.old_clients.is_some()
+            || self.open_firmware
+            || self.post_quantum
+            || self.measure
+            || !self.compatible.is_empty()
+            || named.iter().any(|list| !list.is_empty())
+    }
+}
+
 fn clients(text: &str) -> Result<f64, String> {
     let part = share(text)?;
     if part > 1.0 {

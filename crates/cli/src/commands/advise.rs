@@ -61,6 +61,11 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
             "'advise hsm' needs a rate and one algorithm: --rate 50/s --algorithm rsa2048",
         ));
     };
+    if arguments.has_limits_of_keys() {
+        return Err(Failure::usage(
+            "'advise hsm' takes --rate, --algorithm, --latency and --class; the other limits are for keys",
+        ));
+    }
     let latency = arguments.hsm.latency;
     let question = HsmQuestion {
         rate,
@@ -76,7 +81,9 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
                 "kind": one.device.kind,
                 "number": one.number,
                 "grade": one.row.grade,
+                "unit": one.unit(),
                 "mean_s": one.row.mean(),
+                "ops_per_s": one.row.rate(),
                 "sale": one.device.sale,
                 "source": one.row.source,
             }));

@@ -13,6 +13,9 @@ use crate::documents::{export, pictures, published};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
+/// Refusal of published figures with a series.
+pub(super) const BESIDE_A_RUN: &str = "published figures can be shown beside one run; for series use 'compare series:… published:NAME'";
+
 pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
     let file = arguments.output.as_ref();
     let form = arguments.format.or(file.map(|file| file.form));
@@ -41,12 +44,15 @@ fn document(
     archive: &Archive,
     format: &Format,
 ) -> Result<String, Failure> {
-    let articles = published::records(&arguments.published)?;
     if let [which @ (RunSelector::LastSeries(_) | RunSelector::Series(_))] = &*arguments.runs {
+        if !arguments.published.is_empty() {
+            return Err(Failure::usage(BESIDE_A_RUN));
+        }
         let name = format!("series:{}", archive.series(which)?);
         let runs = archive.side(&SideSelector(arguments.runs.clone()))?;
         return export::text(format, &Exported::Series { name, runs: &runs });
     }
+    let articles = published::records(&arguments.published)?;
     let records = load(&arguments.runs, archive)?;
     export::runs(format, &records, &articles, Some(archive))
 }

@@ -4,7 +4,7 @@ use keymark_records::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::table::FlatRow;
 
 use super::Outcome;
-use super::export::keep;
+use super::export::{BESIDE_A_RUN, keep};
 use crate::args::{ShowArguments, ShownArguments};
 use crate::documents::{self, pictures, published};
 use crate::exit::{Exit, Failure};
@@ -44,9 +44,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
 
 fn series(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if !arguments.published.is_empty() {
-        return Err(Failure::usage(
-            "published figures can be shown beside one run; for series use 'compare series:… published:NAME'",
-        ));
+        return Err(Failure::usage(BESIDE_A_RUN));
     }
     let side = SideSelector(vec![arguments.run.clone()]);
     let mut runs = archive.side(&side)?;
