@@ -87,7 +87,7 @@ impl Frame<'_> {
             documents::print(&record, &[], &self.arguments.shown);
         }
         let exit = conclude(&record, saved.as_ref(), json);
-        let is_written = write(&record, self.arguments);
+        let is_written = write(std::slice::from_ref(&record), None, self.arguments);
         for error in &kept {
             output::error(&error.to_string());
         }
@@ -136,12 +136,12 @@ fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> 
     }
 }
 
-/// Writes a run to the file that is wanted. Returns whether nothing failed.
-pub(crate) fn write(record: &Record, arguments: &RunArguments) -> bool {
+/// Writes a run, or a series by its name, to the file that is wanted. Returns whether nothing failed.
+pub(crate) fn write(records: &[Record], series: Option<&str>, arguments: &RunArguments) -> bool {
     let Some(file) = &arguments.output else {
         return true;
     };
-    match export::run(record, file) {
+    match export::to_file(records, series, file) {
         Ok(()) => output::note(&format!("wrote {}", file.path.display())),
         Err(failure) => {
             output::error(&failure.message);

@@ -59,6 +59,12 @@ pub(crate) fn without(
         let (name, value) = text
             .split_once('=')
             .map_or((&*text, None), |(name, value)| (name, Some(value)));
+        // `-ofile`
+        let is_attached =
+            |name: &&str| name.len() == 2 && text.len() > 2 && text.starts_with(*name);
+        if with_value.iter().any(is_attached) {
+            continue;
+        }
         if with_value.contains(&name) {
             if value.is_none() {
                 arguments.next();

@@ -43,7 +43,6 @@ fn names(capabilities: &[Capability]) -> Option<String> {
 }
 
 /// Lists the operations of a twin, which refuses all others.
-#[cfg(feature = "tokens")]
 pub(crate) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> Option<String> {
     if identity.provenance != keymark_bench::case::Provenance::Twin {
         return None;

@@ -21,15 +21,26 @@ use crate::{file, rerun};
 /// Bytes at a page's beginning that hold its mark.
 const BEGINNING: u64 = 512;
 
-/// Writes a run to a file, in the form of its ending.
-pub(crate) fn run(record: &Record, file: &ExportFile) -> Result<(), Failure> {
+/// Writes a run, or a series by its name, to a file in the form of its ending.
+pub(crate) fn to_file(
+    records: &[Record],
+    series: Option<&str>,
+    file: &ExportFile,
+) -> Result<(), Failure> {
     match file.form {
         ExportForm::Document(format) => {
-            let text = runs(format, std::slice::from_ref(record), &[], None)?;
+            let text = match series {
+                Some(name) => {
+                    let name = format!("series:{name}");
+                    let runs = records;
+                    text(format, &Exported::Series { name, runs })?
+                }
+                None => runs(format, records, &[], None)?,
+            };
             write(&file.path, &text, false)
         }
         ExportForm::Picture(format) => {
-            let charts = pictures::charts(&mut [record.clone()], None)?;
+            let charts = pictures::charts(&mut records.to_vec(), None)?;
             let path = file.path.clone();
             pictures::write(&charts, &PictureFile { path, format }, Theme::Light)
         }

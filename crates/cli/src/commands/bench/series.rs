@@ -61,11 +61,12 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         }
     }
     series.conclude();
-    let last = this.runs.last();
-    if last.is_some_and(|last| !frame::write(last, &arguments.run)) {
-        return Ok(Exit::Failed);
+    let name = series.this.id.to_string();
+    if this.runs.is_empty() || frame::write(&this.runs, Some(&name), &arguments.run) {
+        Ok(exit)
+    } else {
+        Ok(Exit::Failed)
     }
-    Ok(exit)
 }
 
 /// Prints the number of runs and their pauses.
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn what_makes_a_series_is_left_out_and_the_rest_stays() {
         let line = "--archive a.sqlite3 bench --repeat 5 --algorithm rsa2048 --seed=7 --against ./old --format json \
-                    --samples 10 --pause=2s --parameter agent=openssh -o run.html --time 9s";
+                    --samples 10 --pause=2s --parameter agent=openssh -o run.html -orun.svg --time 9s";
         let left = rerun::without(
             line.split_whitespace().map(OsString::from),
             &WITH_VALUE,
