@@ -9,7 +9,7 @@ use super::weakness::known::{Listed, Lists};
 use super::weakness::{TESTED_BITS, bits, fermat, roca, small};
 use super::{AuditQuestion, Standing};
 use keymark_advice::key_spec::KeySpec;
-use keymark_advice::policy::{self, Act, Policy, Status, Use, Verdict};
+use keymark_advice::policy::{self, Act, Policy, PolicyVerdict, Status, Use};
 
 /// Returns weaknesses of its numbers.
 pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
@@ -147,7 +147,7 @@ fn against(
     spec: KeySpec,
     policy: &Policy,
     usage: Use,
-    (now, later): (Verdict<'_>, Option<(Status, Date)>),
+    (now, later): (PolicyVerdict<'_>, Option<(Status, Date)>),
 ) -> Option<Finding> {
     let later = later.filter(|_| now.status.permits());
     let status = later.map_or(now.status, |(status, _)| status);

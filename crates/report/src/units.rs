@@ -137,6 +137,20 @@ pub fn counted<N: PartialEq + From<u8> + fmt::Display>(number: N, what: &str) ->
     format!("{number} {what}{s}")
 }
 
+/// `a, b and 4 more`, with `most` names at most
+pub fn first_names<T: fmt::Display>(names: impl IntoIterator<Item = T>, most: usize) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<String> = names
+        .by_ref()
+        .take(most)
+        .map(|name| name.to_string())
+        .collect();
+    match names.count() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 /// `959 ms (945–972)`: what the assumptions of a prediction leave open.
 pub fn banded_duration(value: Seconds, band: Band) -> String {
     estimated_duration(&Estimate::banded(value, band))

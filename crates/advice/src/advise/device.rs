@@ -146,7 +146,9 @@ impl AdviceQuestion {
             one.cost.is_none() && refusals.iter().all(|refusal| *refusal == Refusal::NoFigure)
         };
         let mut devices: Vec<(bool, &str, Vec<String>)> = Vec::new();
+        let mut has_command = false;
         for one in candidates.iter().filter(fits) {
+            has_command |= one.command.is_some();
             let command = one.command.map(|figure| units::duration(figure.time.value));
             let command = command.map(|time| format!(" (card alone {time})"));
             let key = format!("{}{}", one.algorithm, command.unwrap_or_default());
@@ -160,15 +162,13 @@ impl AdviceQuestion {
         }
         devices.sort();
         let named = devices.iter().map(|(_, device, keys)| {
-            let more = keys.len().saturating_sub(KEYS);
-            let more = (more > 0).then(|| format!(" and {more} more"));
-            let first = keys.iter().take(KEYS).join(", ");
-            format!("{device} with {first}{}", more.unwrap_or_default())
+            let keys = units::first_names(keys, KEYS);
+            format!("{device} with {keys}")
         });
         let named = named.collect_vec().join("; ");
         (!named.is_empty()).then(|| {
             let command = self.purpose.measurement();
-            let estimate = if named.contains("card alone") {
+            let estimate = if has_command {
                 " With gpg measured here ('keymark bench --device software --stack raw,gnupg --operation decrypt'), keymark estimates the others."
             } else {
                 ""

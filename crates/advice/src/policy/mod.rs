@@ -64,7 +64,7 @@ pub struct Policy {
 
 /// A policy's statement about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict<'a> {
+pub struct PolicyVerdict<'a> {
     /// Status at the date.
     pub status: Status,
     /// The rule that says so; none where no rule is about such a key.
@@ -169,9 +169,9 @@ impl Policy {
     }
 
     /// The status of a key for a use at a date.
-    pub fn verdict(&self, key: KeySpec, usage: Use, act: Act, date: Date) -> Verdict<'_> {
+    pub fn verdict(&self, key: KeySpec, usage: Use, act: Act, date: Date) -> PolicyVerdict<'_> {
         let rule = self.rules.iter().find(|rule| rule.is_about(key, usage));
-        Verdict {
+        PolicyVerdict {
             status: rule.map_or(self.unlisted, |rule| rule.status(act, date)),
             rule,
             until: rule.and_then(|rule| rule.change_after(act, date)),

@@ -173,14 +173,18 @@ impl FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        // People write P-256, rsa:4096 and ML-DSA-65.
+        let named = |is: &dyn Fn(&str) -> bool| {
+            let row = TABLE
+                .iter()
+                .find(|(_, names)| names.iter().any(|name| is(name)));
+            row.map(|(family, _)| Self(*family))
+        };
+        // People write P-256, rsa:4096 and ML-DSA-65; records have keymark's own names, and many of them.
         let plain = |name: &str| name.to_ascii_lowercase().replace(['-', ':', '_'], "");
         let lower = plain(word);
-        if let Some((family, _)) = TABLE
-            .iter()
-            .find(|(_, names)| names.iter().any(|name| plain(name) == lower))
-        {
-            return Ok(Self(*family));
+        let found = named(&|name| name == word).or_else(|| named(&|name| plain(name) == lower));
+        if let Some(algorithm) = found {
+            return Ok(algorithm);
         }
         let distance = |name: &str| strsim::damerau_levenshtein(&lower, name);
         let nearest = TABLE

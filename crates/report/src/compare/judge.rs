@@ -9,7 +9,7 @@ use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, holm, holm_levels, mean_
 
 use crate::grouped;
 
-use super::{Comparison, Grounds, Pair, Verdict};
+use super::{Comparison, Grounds, Pair, PairVerdict};
 
 /// Probability of any false difference in a comparison, and of any false "same".
 const RISK: f64 = 0.05;
@@ -52,7 +52,7 @@ impl Criteria {
         evidence: &LogRatio,
         grounds: Grounds,
         [differing, same]: [f64; 2],
-    ) -> (Estimate<Ratio>, Verdict) {
+    ) -> (Estimate<Ratio>, PairVerdict) {
         let ends = |ratio: &Estimate<Ratio>| Some((ratio.low?.0, ratio.high?.0));
         let ratio = evidence.ratio_at(differing, self.noise.on(grounds));
         if let Some(verdict) = ends(&ratio).and_then(|(low, high)| beside(low, high)) {
@@ -67,23 +67,23 @@ impl Criteria {
             (low > most.recip() && high < most).then_some(alike)
         });
         if let Some(alike) = alike {
-            return (alike, Verdict::Same);
+            return (alike, PairVerdict::Same);
         }
         // Without the noise there would be a difference.
         let bare = ends(&evidence.ratio_at(differing, 0.0));
         match bare.and_then(|(low, high)| beside(low, high)) {
-            Some(_) => (ratio, Verdict::WithinNoise),
-            None => (ratio, Verdict::Indistinguishable),
+            Some(_) => (ratio, PairVerdict::WithinNoise),
+            None => (ratio, PairVerdict::Indistinguishable),
         }
     }
 }
 
 /// Returns the verdict of an interval that leaves out 1.
-fn beside(low: f64, high: f64) -> Option<Verdict> {
+fn beside(low: f64, high: f64) -> Option<PairVerdict> {
     if low > 1.0 {
-        Some(Verdict::Slower)
+        Some(PairVerdict::Slower)
     } else {
-        (high < 1.0).then_some(Verdict::Faster)
+        (high < 1.0).then_some(PairVerdict::Faster)
     }
 }
 
@@ -156,9 +156,9 @@ impl Comparison {
                 .and_then(|evidence| Some((evidence, levels.next()?)));
             pair.verdict = match (pair.grounds, evidence) {
                 (Grounds::Exact, _) => {
-                    beside(pair.ratio.value.0, pair.ratio.value.0).unwrap_or(Verdict::Same)
+                    beside(pair.ratio.value.0, pair.ratio.value.0).unwrap_or(PairVerdict::Same)
                 }
-                (_, None) => Verdict::Unknown,
+                (_, None) => PairVerdict::Unknown,
                 (grounds, Some((evidence, (differing, same)))) => {
                     let (ratio, verdict) =
                         criteria.read(&evidence, grounds, [differing, 2.0 * same]);

@@ -23,7 +23,7 @@ use crate::pivot::normalize_device_name;
 pub use conditions::{Difference, machine_name};
 pub use judge::{Criteria, GeometricMean, Judgement, Noise};
 pub use machines::Sides;
-pub use pair::{Grounds, Pair, Verdict};
+pub use pair::{Grounds, Pair, PairVerdict};
 
 /// Runs that stand for one thing: a machine, a version, a device, an article.
 #[derive(Debug, Clone, PartialEq)]

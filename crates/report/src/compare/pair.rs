@@ -23,7 +23,7 @@ pub struct Pair {
     pub ratio: Estimate<Ratio>,
     pub grounds: Grounds,
     /// The result, with all pairs considered.
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     /// Basis of assumed device times of both cases.
     pub assumed: [Option<Assumed>; 2],
     /// Place of the compared side.
@@ -80,7 +80,7 @@ impl Grounds {
 /// Result of a pair, with at most 5 % for any false difference among all pairs, and for any false "same".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
-pub enum Verdict {
+pub enum PairVerdict {
     /// The second is slower.
     Slower,
     /// The second is faster.
@@ -119,7 +119,7 @@ impl Pair {
             runs: means.each_ref().map(Vec::len),
             ratio: evidence.map_or(bare, |evidence| evidence.ratio()),
             grounds,
-            verdict: Verdict::Unknown,
+            verdict: PairVerdict::Unknown,
             assumed: [first, second].map(assumed),
             side: 0,
             borrowed: None,

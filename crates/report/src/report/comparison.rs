@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use keymark_bench::{Case, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
-use crate::compare::{Comparison, GeometricMean, Grounds, Pair, Sides, Verdict};
+use crate::compare::{Comparison, GeometricMean, Grounds, Pair, PairVerdict, Sides};
 use crate::grouped;
 use crate::units;
 use crate::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
@@ -59,7 +59,7 @@ impl Comparison {
 
 /// Verdict, with the noise if that decides.
 fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
-    if pair.verdict != Verdict::WithinNoise {
+    if pair.verdict != PairVerdict::WithinNoise {
         return Cell::text(pair.verdict);
     }
     let noise = percent(comparison.criteria.noise.on(pair.grounds));
@@ -139,12 +139,8 @@ fn missing(comparison: &Comparison) -> Vec<Remark> {
     let sides = grouped(&comparison.missing, |missing| missing.side).into_iter();
     let named = sides.map(|(side, missing)| {
         let name = comparison.sides.get(side).map_or("", |side| &*side.name);
-        let more = match missing.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let first = &missing[0].case;
-        let text = format!("not compared, because {name} has no figure: {first}{more}");
+        let cases = units::first_names(missing.iter().map(|missing| &missing.case), 1);
+        let text = format!("not compared, because {name} has no figure: {cases}");
         Remark::new(RemarkKind::Units, text)
     });
     named.collect()

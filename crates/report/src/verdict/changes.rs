@@ -6,7 +6,7 @@ use keymark_stats::{Estimate, Ratio};
 use serde::Serialize;
 
 use super::Finding;
-use crate::compare::{Comparison, Grounds, Pair, Sides, Verdict};
+use crate::compare::{Comparison, Grounds, Pair, PairVerdict, Sides};
 use crate::grouped;
 
 /// Changes of a side against the first, or against cases of its own.
@@ -101,24 +101,24 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<SideChanges> {
     };
     let (_, first) = pairs().next()?;
     let far = |change: &CaseChange| change.ratio.value.0.ln().abs();
-    let of = |wanted: Verdict| -> Vec<CaseChange> {
+    let of = |wanted: PairVerdict| -> Vec<CaseChange> {
         let of = pairs().filter(|(_, pair)| pair.verdict == wanted);
         of.map(|(place, pair)| change(place, pair))
             .sorted_by(|a, b| far(b).total_cmp(&far(a)))
             .collect()
     };
     let is_open = |pair: &Pair| match pair.verdict {
-        Verdict::Slower | Verdict::Faster | Verdict::Same => false,
-        Verdict::WithinNoise | Verdict::Indistinguishable | Verdict::Unknown => true,
+        PairVerdict::Slower | PairVerdict::Faster | PairVerdict::Same => false,
+        PairVerdict::WithinNoise | PairVerdict::Indistinguishable | PairVerdict::Unknown => true,
     };
     let open: Vec<(usize, &Pair)> = pairs().filter(|(_, pair)| is_open(pair)).collect();
     let (_, ground) = open.first().copied().unwrap_or((0, first));
     Some(SideChanges {
         side: whose(comparison, side),
         cases: pairs().count(),
-        slower: of(Verdict::Slower),
-        faster: of(Verdict::Faster),
-        same: of(Verdict::Same).len(),
+        slower: of(PairVerdict::Slower),
+        faster: of(PairVerdict::Faster),
+        same: of(PairVerdict::Same).len(),
         undecided: open
             .iter()
             .map(|(place, pair)| change(*place, pair))
@@ -163,7 +163,7 @@ fn whose(comparison: &Comparison, side: usize) -> Option<String> {
 /// The case of each operation that is furthest behind the fastest machine's.
 fn slowest(comparison: &Comparison) -> Vec<SlowestMachine> {
     let pairs = comparison.pairs.iter().enumerate();
-    let slower = pairs.filter(|(_, pair)| pair.verdict == Verdict::Slower);
+    let slower = pairs.filter(|(_, pair)| pair.verdict == PairVerdict::Slower);
     let operations = grouped(slower, |(_, pair)| pair.old.operation).into_iter();
     let found = operations.filter_map(|(operation, slower)| {
         let ratio = |pair: &Pair| pair.ratio.value.0;
@@ -184,7 +184,7 @@ fn slowest(comparison: &Comparison) -> Vec<SlowestMachine> {
             fastest: comparison.sides[pair.borrowed.unwrap_or(0)].name.clone(),
             change: change(place, pair),
             control_is_slower: control
-                .is_some_and(|(_, control)| control.verdict == Verdict::Slower),
+                .is_some_and(|(_, control)| control.verdict == PairVerdict::Slower),
             by_library: control.is_some_and(|(_, control)| control.ratio.is_below(&pair.ratio)),
             control: control.map(|(place, control)| change(place, control)),
             versions: versions.map(ToString::to_string),

@@ -179,7 +179,7 @@ pub enum Finding {
         /// The faster one.
         fast: Evidence,
     },
-    /// A device slower than its published figure.
+    /// A device beside its published figure.
     Published {
         /// Both times.
         comparison: PublishedComparison,
@@ -223,7 +223,6 @@ impl Verdict {
         let mut findings = findings(analysis, record).into_iter();
         let finding = findings
             .next()
-            .or_else(|| single(analysis))
             .or_else(|| devices::programs(analysis))
             .or_else(|| cases(analysis))
             .unwrap_or_else(|| nothing(&analysis.rows));

@@ -30,12 +30,12 @@ proptest! {
             prop_assert!(low <= pair.ratio.value.0 && pair.ratio.value.0 <= high);
             let most = 1.0 + equivalence;
             let told = match pair.verdict {
-                Verdict::Slower => low > 1.0,
-                Verdict::Faster => high < 1.0,
-                Verdict::Same => low > 1.0 / most && high < most,
-                Verdict::WithinNoise => noise > 0.0 && low <= 1.0 && 1.0 <= high,
-                Verdict::Indistinguishable => low <= 1.0 && 1.0 <= high,
-                Verdict::Unknown => false,
+                PairVerdict::Slower => low > 1.0,
+                PairVerdict::Faster => high < 1.0,
+                PairVerdict::Same => low > 1.0 / most && high < most,
+                PairVerdict::WithinNoise => noise > 0.0 && low <= 1.0 && 1.0 <= high,
+                PairVerdict::Indistinguishable => low <= 1.0 && 1.0 <= high,
+                PairVerdict::Unknown => false,
             };
             prop_assert!(told, "{} beside {low} to {high}", pair.verdict);
         }

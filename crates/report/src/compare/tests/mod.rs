@@ -58,7 +58,7 @@ fn compared(old: &[Record], new: &[Record]) -> Comparison {
     by(Noise::default(), old, new)
 }
 
-fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
+fn verdicts(comparison: &Comparison) -> Vec<PairVerdict> {
     comparison.pairs.iter().map(|pair| pair.verdict).collect()
 }
 
@@ -71,7 +71,7 @@ fn counts(comparison: &Comparison, limit: f64) -> (usize, usize) {
 #[test]
 fn single_runs_are_not_told_apart_unless_far_apart() {
     let comparison = compared(&runs(None, &[&[1000, 1000]]), &runs(None, &[&[1300, 3000]]));
-    let expected = [Verdict::Indistinguishable, Verdict::Slower];
+    let expected = [PairVerdict::Indistinguishable, PairVerdict::Slower];
     assert_eq!(verdicts(&comparison), expected);
     assert_eq!(counts(&comparison, 0.05), (0, 2));
 }
@@ -82,7 +82,7 @@ fn two_runs_a_side_are_too_few_however_alike_they_are() {
         &runs(None, &[&[1000], &[1001]]),
         &runs(None, &[&[1200], &[1201]]),
     );
-    assert_eq!(verdicts(&comparison), [Verdict::Indistinguishable]);
+    assert_eq!(verdicts(&comparison), [PairVerdict::Indistinguishable]);
     assert_eq!(counts(&comparison, 0.0), (0, 1));
 }
 
@@ -91,17 +91,17 @@ fn noise_is_no_difference_however_alike_the_runs_are() {
     let old: &[&[u64]] = &[&[1000], &[1001], &[1002]];
     let new: &[&[u64]] = &[&[1080], &[1081], &[1082]];
     let apart = compared(&runs(None, old), &runs(None, new));
-    assert_eq!(verdicts(&apart), [Verdict::WithinNoise]);
+    assert_eq!(verdicts(&apart), [PairVerdict::WithinNoise]);
     assert_eq!(
         counts(&apart, 0.0),
         (0, 0),
         "8 % is within the noise of 10 %"
     );
     let strict = by(Noise::of(0.0), &runs(None, old), &runs(None, new));
-    assert_eq!(verdicts(&strict), [Verdict::Slower]);
+    assert_eq!(verdicts(&strict), [PairVerdict::Slower]);
     // Series that alternate share their noise.
     let (old, new) = (runs(Some(("a", "b")), old), runs(Some(("b", "a")), new));
-    assert_eq!(verdicts(&compared(&old, &new)), [Verdict::Slower]);
+    assert_eq!(verdicts(&compared(&old, &new)), [PairVerdict::Slower]);
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn series_that_alternate_are_compared_pair_by_pair() {
     let old: &[&[u64]] = &[&[1000], &[1500], &[1010], &[1490]];
     let new: &[&[u64]] = &[&[1102], &[1649], &[1110], &[1640]];
     let apart = compared(&runs(None, old), &runs(None, new));
-    assert_eq!(verdicts(&apart), [Verdict::Indistinguishable]);
+    assert_eq!(verdicts(&apart), [PairVerdict::Indistinguishable]);
     let (old, new) = (runs(Some(("a", "b")), old), runs(Some(("b", "a")), new));
     let paired = compared(&old, &new);
     assert_eq!(paired.pairs[0].grounds, Grounds::Alternating);
-    assert_eq!(verdicts(&paired), [Verdict::Slower]);
+    assert_eq!(verdicts(&paired), [PairVerdict::Slower]);
     assert_eq!(counts(&paired, 0.05), (1, 0));
     assert_eq!(counts(&paired, 0.2), (0, 0));
     // A pair that has lost one of its runs is none.
@@ -131,9 +131,9 @@ fn what_is_slower_must_be_so_among_all_cases() {
     let new: &[&[u64]] = &[&[1500, 1000, 1000], &[1550, 900, 1100], &[1450, 1100, 900]];
     let comparison = compared(&runs(None, old), &runs(None, new));
     let expected = [
-        Verdict::Slower,
-        Verdict::Indistinguishable,
-        Verdict::Indistinguishable,
+        PairVerdict::Slower,
+        PairVerdict::Indistinguishable,
+        PairVerdict::Indistinguishable,
     ];
     assert_eq!(verdicts(&comparison), expected);
     assert_eq!(
@@ -150,7 +150,7 @@ fn any_number_of_sides_is_compared_with_the_first() {
     let all = [runs(None, old), runs(None, slow), runs(None, old)];
     let all = sides(&all.each_ref().map(Vec::as_slice));
     let comparison = Comparison::of(&all, BetweenRuns::ASSUMED, Criteria::default());
-    let found: Vec<(&str, &str, Verdict)> = comparison
+    let found: Vec<(&str, &str, PairVerdict)> = comparison
         .pairs
         .iter()
         .map(|pair| {
@@ -158,9 +158,9 @@ fn any_number_of_sides_is_compared_with_the_first() {
             (algorithm, comparison.side(pair), pair.verdict)
         })
         .collect();
-    let unclear = Verdict::Indistinguishable;
+    let unclear = PairVerdict::Indistinguishable;
     let expected = [
-        ("rsa2048", "side 1", Verdict::Slower),
+        ("rsa2048", "side 1", PairVerdict::Slower),
         ("rsa2048", "side 2", unclear),
         ("ed25519", "side 1", unclear),
         ("ed25519", "side 2", unclear),
@@ -173,7 +173,10 @@ fn the_same_is_what_lies_within_the_margin_with_its_whole_interval() {
     let old: &[&[u64]] = &[&[1000], &[1500], &[1010], &[1490], &[1200]];
     let near: &[&[u64]] = &[&[1001], &[1501], &[1012], &[1488], &[1201]];
     let in_turn = (runs(Some(("a", "b")), old), runs(Some(("b", "a")), near));
-    assert_eq!(verdicts(&compared(&in_turn.0, &in_turn.1)), [Verdict::Same]);
+    assert_eq!(
+        verdicts(&compared(&in_turn.0, &in_turn.1)),
+        [PairVerdict::Same]
+    );
     let narrow = Criteria {
         equivalence: 0.0005,
         ..Criteria::default()
@@ -183,13 +186,13 @@ fn the_same_is_what_lies_within_the_margin_with_its_whole_interval() {
         BetweenRuns::ASSUMED,
         narrow,
     );
-    assert_eq!(verdicts(&narrow), [Verdict::Indistinguishable]);
+    assert_eq!(verdicts(&narrow), [PairVerdict::Indistinguishable]);
     // Not seen to differ, and yet not the same: the pairs vary too much.
     let wide: &[&[u64]] = &[&[1050], &[1450], &[1070], &[1430], &[1230]];
     let wide = runs(Some(("b", "a")), wide);
     assert_eq!(
         verdicts(&compared(&in_turn.0, &wide)),
-        [Verdict::Indistinguishable]
+        [PairVerdict::Indistinguishable]
     );
 }
 
@@ -198,14 +201,17 @@ fn series_at_different_times_are_the_same_only_beyond_what_such_series_differ_by
     let old: &[&[u64]] = &[&[1000], &[1001], &[1002]];
     let (old, new) = (runs(None, old), runs(None, old));
     let comparison = compared(&old, &new);
-    assert_eq!(verdicts(&comparison), [Verdict::Indistinguishable]);
-    assert_eq!(verdicts(&by(Noise::of(0.0), &old, &new)), [Verdict::Same]);
+    assert_eq!(verdicts(&comparison), [PairVerdict::Indistinguishable]);
+    assert_eq!(
+        verdicts(&by(Noise::of(0.0), &old, &new)),
+        [PairVerdict::Same]
+    );
     let wider = Criteria {
         equivalence: 0.15,
         ..Criteria::default()
     };
     let wider = Comparison::of(&sides(&[&old, &new]), BetweenRuns::ASSUMED, wider);
-    assert_eq!(verdicts(&wider), [Verdict::Same]);
+    assert_eq!(verdicts(&wider), [PairVerdict::Same]);
 }
 
 #[test]
@@ -231,7 +237,7 @@ fn cases_are_compared_with_one_of_their_own_runs() {
     };
     assert_eq!(
         (pair.grounds, pair.verdict),
-        (Grounds::SameRuns, Verdict::Faster)
+        (Grounds::SameRuns, PairVerdict::Faster)
     );
     assert!((pair.ratio.value.0 - 0.5).abs() < 1e-9);
     // One run alone: by the rounds in which both were measured.
@@ -244,7 +250,7 @@ fn cases_are_compared_with_one_of_their_own_runs() {
     let pair = &comparison.pairs[0];
     assert_eq!(
         (pair.grounds, pair.verdict),
-        (Grounds::SameRun, Verdict::Faster)
+        (Grounds::SameRun, PairVerdict::Faster)
     );
     // With the 2 % of noise.
     assert!(pair.ratio.high.unwrap().0 < 0.52);
@@ -365,7 +371,7 @@ fn loads_on_servers_are_compared_by_their_steady_state() {
     // Of the steady state alone: (6 × 1.1 + 1.2 + 1.3) / 8 ms.
     assert!((pair.old_mean.0 - 0.001_137_5).abs() < 1e-9, "{pair:?}");
     assert!((pair.ratio.value.0 - 4.0).abs() < 1e-9);
-    assert_eq!(pair.verdict, Verdict::Slower);
+    assert_eq!(pair.verdict, PairVerdict::Slower);
 }
 
 #[test]
@@ -405,7 +411,7 @@ fn a_slow_down_that_runs_do_not_show_is_no_pass() {
     let old: &[&[u64]] = &[&[1000], &[1500], &[800]];
     let new: &[&[u64]] = &[&[1400], &[2300], &[1200]];
     let comparison = compared(&runs(None, old), &runs(None, new));
-    assert_eq!(verdicts(&comparison), [Verdict::Indistinguishable]);
+    assert_eq!(verdicts(&comparison), [PairVerdict::Indistinguishable]);
     assert_eq!(counts(&comparison, 0.05), (0, 1));
 }
 

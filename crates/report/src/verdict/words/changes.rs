@@ -4,7 +4,7 @@ use itertools::Itertools;
 use keymark_stats::{Estimate, Ratio};
 
 use super::percent;
-use crate::units::{self, counted};
+use crate::units::{self, counted, first_names};
 use crate::verdict::{CaseChange, SideChanges, SlowestMachine};
 
 /// Cases that are named.
@@ -14,13 +14,8 @@ const NAMED: usize = 2;
 pub(super) fn of_side(of: &SideChanges) -> String {
     let of_all = |number: usize| format!("{number} of {}", counted(of.cases, "case"));
     let told = [("slower", &of.slower), ("faster", &of.faster)].map(|(word, found)| {
-        let named = found.iter().take(NAMED).map(changed).join(", ");
-        let more = match found.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let number = found.len();
-        (number > 0).then(|| format!("{} {word}: {named}{more}", of_all(number)))
+        let (number, named) = (found.len(), first_names(found.iter().map(changed), NAMED));
+        (number > 0).then(|| format!("{} {word}: {named}", of_all(number)))
     });
     let told = told.into_iter().flatten().join("; ");
     let text = match (told.as_str(), of.undecided.as_slice()) {

@@ -74,9 +74,9 @@ pub(super) fn published(comparison: &PublishedComparison) -> String {
         false => String::new(),
     };
     format!(
-        "{}: {} {} takes {}; published{firmware}: {}.{slower}",
+        "{}: {} with {} takes {}; published{firmware}: {}.{slower}",
         evidence.device,
-        evidence.operation,
+        doing(evidence.operation).to_lowercase(),
         evidence.algorithm,
         duration(&evidence.mean),
         units::duration(comparison.published)

@@ -71,7 +71,10 @@ impl Verdict {
         let is_cause = |finding: &&Finding| {
             matches!(
                 finding,
-                Finding::TooSlow { .. } | Finding::KeyShares { .. } | Finding::Workers { .. }
+                Finding::Published { .. }
+                    | Finding::TooSlow { .. }
+                    | Finding::KeyShares { .. }
+                    | Finding::Workers { .. }
             )
         };
         let (causes, others): (Vec<&Finding>, Vec<&Finding>) =
