@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use keymark_advice::advise::Purpose;
 use keymark_advice::hsm::HsmClass;
+use keymark_records::published::Certification;
 use keymark_stats::PerSecond;
 
 use super::{capacity, duration};
@@ -51,11 +52,19 @@ pub struct HsmArguments {
         help_heading = "For hsm"
     )]
     pub class: Vec<HsmClass>,
+    /// Accepted certifications: fips-140-3-level-3, cc-eal5+
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "For hsm"
+    )]
+    pub certification: Vec<Certification>,
 }
 
 impl HsmArguments {
     /// Returns whether a limit was given that keys do not have.
     pub const fn is_of_hsms(&self) -> bool {
-        self.latency.is_some() || !self.class.is_empty()
+        self.latency.is_some() || !self.class.is_empty() || !self.certification.is_empty()
     }
 }
