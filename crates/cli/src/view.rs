@@ -164,7 +164,7 @@ fn line(state: &RunProgress, seen: outlook::View, shown: &mut f64) -> String {
     let left = match seen.left {
         Some(left) if state.outlook.is_bound() => format!("at most {} left", words(left)),
         Some(left) => format!("about {} left", words(left)),
-        None => format!("{}, longer than expected", words(seen.elapsed)),
+        None => format!("{} so far", words(seen.elapsed)),
     };
     let (finished, cases) = state.outlook.finished();
     let doing = match &state.preparing {
@@ -228,10 +228,7 @@ mod tests {
             "{words}"
         );
         let words = line(&state, seen(600, None), &mut shown);
-        assert!(
-            words.contains(" 99 % 600 s, longer than expected: "),
-            "{words}"
-        );
+        assert!(words.contains(" 99 % 600 s so far: "), "{words}");
         assert!(!words.contains(" · "), "{words}");
         assert_eq!(
             columns(2.0 / 3.0),

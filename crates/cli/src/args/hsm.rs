@@ -30,8 +30,25 @@ impl FromStr for AdviceTopic {
         let purpose = word.parse().map(Self::Key);
         purpose.map_err(|_| {
             let known = Purpose::WORDS.join(", ");
-            format!("unknown purpose '{word}'; choose from {known}, hsm")
+            let alike = alike(&word.to_lowercase());
+            let alike = alike.map(|purpose| format!(" Did you mean {purpose}?"));
+            format!(
+                "unknown purpose '{word}'.{} Choose from {known}, hsm",
+                alike.unwrap_or_default()
+            )
         })
+    }
+}
+
+/// Finds the purpose that people mean by a program or a thing.
+fn alike(word: &str) -> Option<Purpose> {
+    match word {
+        "gpg" | "gnupg" | "openpgp" | "mail" | "git" => Some(Purpose::Email),
+        "tls" | "https" | "web" | "apache" | "nginx" => Some(Purpose::Server),
+        "openssh" | "login" => Some(Purpose::Ssh),
+        "token" | "keycard" | "yubikey" | "nitrokey" => Some(Purpose::Card),
+        "sign" | "signing" | "rfc3161" | "tsa" => Some(Purpose::Timestamping),
+        _ => None,
     }
 }
 

@@ -50,7 +50,10 @@ impl Observer for Watching {
             self.bounds = Some((least.min(latency), most.max(latency)));
         }
         let (least, most) = self.bounds.expect("a block has operations");
-        assert!(least <= mean && mean <= most, "{mean:?} of {least:?} to {most:?}");
+        assert!(
+            least <= mean && mean <= most,
+            "{mean:?} of {least:?} to {most:?}"
+        );
         self.look();
     }
     fn finished(&mut self, id: CaseId, _: &CaseRecord) {
