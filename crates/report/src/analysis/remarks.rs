@@ -12,7 +12,7 @@ use crate::{grouped, units};
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
-/// Means known to no better than this share say little.
+/// Means with a relative error above this share say little.
 const HARDLY: f64 = 0.1;
 
 /// Kinds of remarks that follow from a case's samples, in the order in which they are made.
@@ -144,7 +144,7 @@ impl Analysis {
             let noun = figure_of(&self.rows);
             let what = match widths.len() {
                 1 => format!("the {noun} is hardly known ({worst})"),
-                all => format!("{hardly} of {all} {noun}s are known to no better than ±10 % ({worst})"),
+                all => format!("{hardly} of {all} {noun}s are ±10 % or worse ({worst})"),
             };
             let text = match cpu_quota {
                 Some(quota) => format!(

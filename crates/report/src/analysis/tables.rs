@@ -199,7 +199,7 @@ fn part_column(part: Part) -> Column {
     }
 }
 
-/// Twins beside what was published.
+/// Twins compared with published figures.
 pub(crate) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
     let known = pairs
         .iter()
@@ -290,7 +290,7 @@ fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
 /// More baselines than this are not named: the rows say 1.00 themselves.
 const NAMED: usize = 1;
 
-/// `ratio to rsa2048`, `ratio to raw`: by what baselines are told from the rows that are compared with them.
+/// `ratio to rsa2048`, `ratio to raw`: how baselines differ from the rows that are compared with them.
 fn heading_of_ratios(pairs: &[(&Row, &Row)]) -> String {
     type Axis = fn(&Case) -> String;
     let axes: [Axis; 4] = [

@@ -31,7 +31,7 @@ fn openmetrics_follows_the_grammar() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap();
             assert_eq!(kind, "gauge");
-            assert!(seen.insert(name.to_owned()), "{name} stands in two places");
+            assert!(seen.insert(name.to_owned()), "{name} is in two places");
             family = name.to_owned();
         } else if let Some(rest) = line.strip_prefix("# UNIT ") {
             let (name, unit) = rest.split_once(' ').unwrap();

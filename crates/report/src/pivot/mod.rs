@@ -244,7 +244,7 @@ impl<'r> Pivot<'r> {
         rows.map(|(_, line)| line).collect()
     }
 
-    /// Column that a case stands in.
+    /// Column of a case.
     fn name(&self, case: &Case) -> Vec<String> {
         self.columns.iter().map(|axis| axis.of(case)).collect()
     }

@@ -215,14 +215,14 @@ impl Analysis {
         Some(Section::headed(heading, blocks))
     }
 
-    /// Twins beside the published figures that their card times were derived from.
+    /// Twins compared with the published figures that their card times were derived from.
     fn twins(&self, published: &[PublishedFigure]) -> Option<Section> {
         let pair = |row| Some((row, beside(row, published)?));
         let measured = self.rows.iter().filter(|row| row.mean().is_some());
         let pairs: Vec<_> = measured.filter_map(pair).collect();
         (!pairs.is_empty()).then(|| {
             Section::headed(
-                "twins beside the published figures (they differ as this host and the article's do)",
+                "twins compared with the published figures (they differ as this host and the article's do)",
                 vec![Block::Table(tables::twins(&pairs))],
             )
         })

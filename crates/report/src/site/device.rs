@@ -2,7 +2,7 @@
 //!
 //! Both follow from the record alone, so that they stay what they are when others are added. A name that the list of devices knows
 //! leads to the id that stands there. Any other gets an address of its own, with a hash of all that tells it from others; and a
-//! name that says of no device which one it is, is told apart by its run as well.
+//! name that says of no device which one it is, also differs from others by its run.
 
 use keymark_bench::{Case, Provenance, Record, StoreKind};
 use keymark_records::published::DeviceCatalogue;

@@ -38,7 +38,7 @@ pub const fn meaning(kind: Provenance) -> &'static str {
             "a token's real firmware or module, running on the machine's processor (a half-filled mark)"
         }
         Provenance::Twin => {
-            "a real program with a simulated device, whose times are somebody's figures (a hatched mark)"
+            "a real program with a simulated device, with published or recorded times (a hatched mark)"
         }
         Provenance::Predicted => "calculated by a model; nothing was measured (a dotted mark)",
         Provenance::Published => "stated by an article or a maker (a hollow mark)",
@@ -148,7 +148,7 @@ impl Site {
         self.of == Devices::AlsoPublished
     }
 
-    /// The records that somebody brought.
+    /// The contributed records.
     pub fn contributed(&self) -> impl Iterator<Item = &SiteSource> {
         self.sources
             .iter()

@@ -42,7 +42,7 @@ fn on(device: &str, algorithm: &str) -> Case {
     }
 }
 
-/// What stands in the only element that begins so.
+/// The content of the only element that begins so.
 fn element<'p>(page: &'p str, begin: &str, end: &str) -> &'p str {
     let (before, rest) = page.split_once(begin).unwrap();
     assert!(!before.contains(begin), "two elements begin with {begin}");

@@ -55,7 +55,7 @@ fn wander(rng: &mut ChaCha8Rng, rounds: u32) -> Vec<f64> {
 }
 
 impl System {
-    /// One block of so many workers, from the moment when all have done something.
+    /// One block of that number of workers, from the moment when all have done something.
     fn block(
         self,
         round: u32,

@@ -1,4 +1,4 @@
-//! Inks, and what shows without them how a figure was had. Colours stand in the picture as they are: `var()` and `@media`
+//! Inks, and what shows without them how a figure was had. Colors are in the picture as they are: `var()` and `@media`
 //! are ignored by many programs that show SVG.
 
 use std::collections::BTreeSet;
@@ -123,7 +123,7 @@ impl Theme {
     }
 }
 
-/// Colours of the light theme, each with what stands in its place in the dark one: a page that shows a light picture by a style
+/// Colors of the light theme, each with its replacement in the dark one: a page that shows a light picture by a style
 /// of its own turns it dark.
 pub fn light_and_dark() -> impl Iterator<Item = (&'static str, &'static str)> {
     let colours = |of: &'static Palette| {

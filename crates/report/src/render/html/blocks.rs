@@ -70,7 +70,7 @@ impl Class {
 /// Tables and pictures of a page so far.
 #[derive(Default)]
 pub(super) struct Placed {
-    /// Tables are numbered in the order in which they stand in the document.
+    /// Tables are numbered in the order of the document.
     tables: usize,
     /// Identifiers of pictures, which are told apart: two runs may have the same picture.
     used: HashSet<String>,
