@@ -59,7 +59,7 @@ impl UsersSearch {
         (idle < PATIENCE && next > *last).then_some(next)
     }
 
-    /// The middle of the widest gap beside the best or the knee.
+    /// The middle of the widest gap next to the best or the knee.
     fn refinement(&self) -> Option<u32> {
         let found = self.found()?;
         let beside = |users: u32| {

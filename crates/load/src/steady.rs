@@ -21,7 +21,7 @@ use keymark_bench::{Batch, Steady, nanoseconds};
 
 /// Completions are counted over stretches of this length.
 const BIN: Duration = Duration::from_millis(1);
-/// The window is cut into so many batches at most.
+/// The window is cut into this number of batches at most.
 const BATCHES: u64 = 20;
 
 /// Transactions at the end of a window that do not count, in mean times: by Wald's identity the time to the first one

@@ -50,7 +50,7 @@ macro_rules! exported {
     ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident($($passed:ident),*), keeping $keeping:ident;)*) => {
         $(
             /// # Safety
-            /// As PC/SC has it: pointers are null or valid for what the lengths beside them say.
+            /// As PC/SC has it: pointers are null or valid for what the lengths next to them say.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> Long {
                 let run = || match mode() {

@@ -29,7 +29,7 @@ pub(crate) fn nanoseconds(time: Duration) -> u64 {
 pub(crate) fn sleep_until(deadline: u64) {
     let deadline = Duration::from_nanos(deadline).into();
     let absolute = ClockNanosleepFlags::TIMER_ABSTIME;
-    // Interrupted: whoever waits looks at the clock again.
+    // Interrupted: the waiting thread looks at the clock again.
     let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, absolute, &deadline);
 }
 

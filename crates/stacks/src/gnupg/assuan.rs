@@ -182,7 +182,7 @@ impl Assuan {
                 },
                 AssuanResponse::Data | AssuanResponse::Other => {}
             }
-            // Whoever talks without an answer does not give one.
+            // A program that talks without an answer does not give one.
             if data.len() > MOST || clock.now() > limit {
                 return Err(self.broken(command, &io::ErrorKind::WouldBlock.into()));
             }

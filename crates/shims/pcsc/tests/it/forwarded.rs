@@ -200,7 +200,7 @@ scenario!(
             let code = (library.list_readers)(context, ptr::null(), target, &raw mut length);
             assert_eq!((code, length), (SUCCESS, 6));
             assert_eq!(std::slice::from_raw_parts(allocated, 6), b"fake\0\0");
-            // Freed by whoever allocated it: the code is the fake's.
+            // Freed by its allocator: the code is the fake's.
             assert_eq!((library.free_memory)(context, allocated.cast()), 1003);
         }
     }

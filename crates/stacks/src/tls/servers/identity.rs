@@ -113,7 +113,7 @@ impl Identity {
     }
 }
 
-/// Certificates of a host: one, or an ECDSA one beside an RSA one for old clients.
+/// Certificates of a host: one, or an ECDSA one with an RSA one for old clients.
 #[derive(Debug, Clone)]
 pub struct Certificates(Vec<Identity>);
 

@@ -165,7 +165,7 @@ pub(crate) fn uri_pem(uri: &str) -> Result<String, Error> {
     made().during("writing a key's URI")
 }
 
-/// The library, with its settings beside it.
+/// The library, with its settings next to it.
 const LIBRARY: &str = "keymark-pkcs11.so";
 
 /// Counting of the calls to a token's module.
