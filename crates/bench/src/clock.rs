@@ -69,7 +69,7 @@ impl MonotonicClock {
     /// in the future.
     #[allow(clippy::disallowed_methods, reason = "this is the one place")]
     pub fn with_epoch(epoch: Duration) -> Option<Self> {
-        // `Instant` does not tell its reading, so a second reading stands beside it.
+        // `Instant` does not tell its reading, so a second reading is kept with it.
         let elapsed = monotonic()?.checked_sub(epoch)?;
         let epoch = Instant::now().checked_sub(elapsed)?;
         Some(Self { epoch })

@@ -93,7 +93,7 @@ impl From<Stopped> for Ending {
     }
 }
 
-/// A mean that somebody published, without its samples.
+/// A published mean, without its samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedMean {

@@ -78,7 +78,7 @@ pub struct Flash {
 #[derive(Debug, Clone)]
 enum Power {
     On,
-    /// Fails in the step after this many.
+    /// Fails after that number of steps.
     Budget(u64, Box<ChaCha8Rng>),
     Off,
 }
@@ -284,7 +284,7 @@ impl Flash {
             .is_ok_and(|data| data.iter().all(|&byte| byte == ERASED))
     }
 
-    /// All cells as they are, torn units too: what somebody with a probe would see.
+    /// All cells as they are, also torn units: the view of a probe.
     pub fn cells(&self) -> &[u8] {
         &self.cells
     }

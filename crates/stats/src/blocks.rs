@@ -16,7 +16,7 @@ pub(crate) const UNIT_BLOCKS: usize = 3;
 pub const MIN_BLOCKS: usize = 8;
 /// Least number of batches into which fewer blocks are cut.
 pub(crate) const MIN_BATCHES: usize = 20;
-/// Beyond this many, neighbouring blocks are joined: precision no longer
+/// Beyond this number, neighboring blocks are joined: precision no longer
 /// grows, resampling time does.
 pub(crate) const MAX_BATCHES: usize = 1000;
 

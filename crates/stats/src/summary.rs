@@ -22,7 +22,7 @@ const SEVERE_TIME: f64 = 0.2;
 
 /// Neighbouring blocks are called alike beyond this correlation ...
 const ALIKE: f64 = 0.3;
-/// ... if that widens intervals by so much.
+/// ... if that widens intervals by this factor.
 const WIDENED: f64 = 1.5;
 
 /// Statistics of one case's durations.

@@ -67,7 +67,7 @@ impl SoftHsmToken {
         self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
     }
 
-    /// Puts a certificate beside an RSA key, as an administrator does: made by `openssl` with the engine, written by
+    /// Puts a certificate next to an RSA key, as an administrator does: made by `openssl` with the engine, written by
     /// `pkcs11-tool`.
     pub fn certify(&self, id: &str, label: &str) {
         let (certificate, pin) = (self.path("certificate.der"), self.path("certificate.pin"));

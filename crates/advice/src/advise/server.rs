@@ -10,7 +10,7 @@ use super::{AdviceQuestion, Answer, Candidate};
 use crate::basis;
 use crate::cost::{Figures, Handshakes};
 
-/// The published table, and its claim that is asked for: RSA-2048 costs so many times P-256, both with ECDHE on P-256.
+/// The published table, and its claim that is asked for: RSA-2048 costs N× P-256, both with ECDHE on P-256.
 const RATIOS: &str = "kario-2014-tls-ratios";
 const CLAIM: [&str; 2] = ["nistp256 kex=ecdhe-p256", "rsa2048 kex=ecdhe-p256"];
 

@@ -21,7 +21,7 @@ impl StrengthQuestion {
         } else {
             sections.extend(rows.iter().map(|row| self.of_key(row)));
         }
-        let legend = "* read in somebody else's account of the document. Processing is to verify and decrypt what exists \
+        let legend = "* from a secondary source. Processing is to verify and decrypt what exists \
                       already (SP 800-57 part 1, 5.6.3).";
         sections.push(Section::bare(vec![basis(legend)]).first());
         sections.push(self.sources(&rows));
@@ -107,7 +107,7 @@ impl StrengthQuestion {
             blocks.clear();
         }
         if !row.unlisted_by.is_empty() {
-            let text = format!("nothing is said of it by {}", row.unlisted_by.join(", "));
+            let text = format!("not listed by {}", row.unlisted_by.join(", "));
             blocks.push(basis(text));
         }
         Section::headed(format!("{} at {}", row.key, self.date), blocks).first()

@@ -55,7 +55,7 @@ impl Figure {
             Limit::AtMost(limit) => ("≤", limit),
             Limit::AtLeast(limit) => ("≥", limit),
         };
-        // Limits that are computed have no more than these digits of meaning.
+        // Computed limits have at most these digits of meaning.
         format!("{sign} {}{}", (limit * 1e3).round() / 1e3, self.unit)
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn of_twin(
     capabilities: &[Capability],
 ) -> Vec<(Operation, String)> {
     let by_operation = OF_TWINS.map(|operation| {
-        // PKCS#11 has no slots: whoever logs in with a key asks for a signature.
+        // PKCS#11 has no slots: a login with a key asks for a signature.
         if operation == Operation::Authenticate && identity.kind == StoreKind::PKCS11 {
             return (
                 operation,

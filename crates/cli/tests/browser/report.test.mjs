@@ -134,7 +134,7 @@ test("selected cases are compared by the figure that is chosen", async () => {
   watched.assertQuiet([address]);
 });
 
-test("what is chosen stands in the address and is taken from there", async () => {
+test("the selection is in the address and is taken from there", async () => {
   const { page } = await opened();
   await page.getByLabel("Filter").fill("sign");
   await page.getByLabel("Unit").selectOption("ms");
@@ -174,7 +174,7 @@ test("a figure tells its exact value to mouse and keyboard", async () => {
   watched.assertQuiet([address]);
 });
 
-test("the data are handed over as they stand in the page", async () => {
+test("the data are handed over as they are in the page", async () => {
   const { watched, page } = await opened();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /^Download/ }).click()]);
   assert.equal(download.suggestedFilename(), `keymark-${record.id}.json`);

@@ -154,7 +154,7 @@ fn what_keymark_takes_from_an_authority_openssl_verifies_too() {
         )));
     }
     let shown = place.stdout("show last");
-    assert_says(&shown, ["timestamps a second", "one client"]);
+    assert_says(&shown, ["timestamps per second", "one client"]);
     assert_silent(&shown, ["handshake"]);
     place.record();
     place.assert_gone();
@@ -231,7 +231,7 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
     }
     assert_says(
         &place.stdout("show last"),
-        ["timestamps a second", "zeitgitterd 2 agents c=2"],
+        ["timestamps per second", "zeitgitterd 2 agents c=2"],
     );
     place.assert_gone();
 }

@@ -195,7 +195,7 @@ pub enum Architecture {
 }
 
 impl Effect {
-    /// Returns true if that architecture has it, in so many bytes that begin with `first`.
+    /// Returns true if that architecture has it, in that number of bytes that begin with `first`.
     pub(crate) fn belongs_to(&self, architecture: Architecture, size: u8, first: u16) -> bool {
         match architecture {
             Architecture::Armv6M => self.is_baseline(size, first),

@@ -7,7 +7,7 @@ use crate::instruction::{Condition, Operands, Register};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registers {
     core: [u32; 16],
-    /// The last result that set N and Z, which is not looked at until somebody asks; the top bit is for N beside Z, which
+    /// The last result that set N and Z, which is not looked at until it is needed; the top bit is for N with Z, which
     /// no result sets.
     nz: u64,
     /// C
@@ -48,7 +48,7 @@ impl Registers {
         self.core[register.number()]
     }
 
-    /// The value of a register; zero where the PC stands for none.
+    /// The value of a register; zero where the PC means none.
     #[inline(always)]
     pub(super) fn get_or_zero(&self, register: Register) -> u32 {
         if register == Register::PC {

@@ -95,7 +95,7 @@ CREATE TABLE sample (
     PRIMARY KEY (block, number)
 ) STRICT, WITHOUT ROWID;
 
--- Runs that wait for a team's archive stand here as there: without serial numbers and names. What had some stands in this table
+-- Runs that wait for a team's archive are here as there: without serial numbers and names. What had some is in this table
 -- as it was, if it is to be kept. Otherwise it is empty.
 CREATE TABLE identity (
     run   TEXT NOT NULL REFERENCES run ON DELETE CASCADE,

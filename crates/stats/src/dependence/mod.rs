@@ -12,10 +12,10 @@
 //! (Kiefer & Wolfowitz, Ann. Math. Statist. 27, 1956), found by expectation and maximisation (Laird, JASA 73, 1978), and
 //! smoothed by what is known without a run, which counts as one case more. Blocks depend on each other the
 //! less the farther apart they are, so that cases are compared at equal distances: those that are visited more often
-//! are thinned. Cases that see the same drift say the same: they count as so many as the variance of their sum
+//! are thinned. Cases that see the same drift say the same: they count as the number that the variance of their sum
 //! shows (design effect: Kish, "Survey Sampling", 1965, §5.4).
 //!
-//! Coverage and width in simulations stand in `tests/it/coverage.rs` and docs/methodology/statistics.md.
+//! Coverage and width in simulations are in `tests/it/coverage.rs` and docs/methodology/statistics.md.
 
 mod run;
 

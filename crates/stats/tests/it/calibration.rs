@@ -285,7 +285,7 @@ enum Meeting {
     Alternating,
 }
 
-/// Means of each case in so many runs of two sides; one case of the second takes `factor` as long.
+/// Means of each case in that number of runs of two sides; one case of the second takes `factor` as long.
 struct TwoSeries {
     old: Vec<Vec<Seconds>>,
     new: Vec<Vec<Seconds>>,

@@ -1,5 +1,5 @@
 //! Record of changes to tokens that outlive this run: on disk before it is done, so that it can be
-//! undone by whoever comes next if this keymark dies.
+//! undone by the next keymark if this one dies.
 //!
 //! A journal is a file of lines, each one JSON object, which are only ever added: the run and the token,
 //! what a place held and what it is about to get, then that it was written, then that it was undone. The

@@ -148,7 +148,7 @@ impl Building {
             let analysis = documents::analysis(&record);
             let source = SiteSource::of(&record, &analysis, RecordOrigin::Shipped(article), "");
             if of.take(&source, &self.contributed) {
-                // Somebody may have contributed the very table.
+                // The very table may be among the contributions.
                 let (source, added) = self.add(&record, RecordOrigin::Shipped(article))?;
                 shipped.extend(Some(source).filter(|_| added == Added::New));
             }

@@ -1,4 +1,4 @@
-//! The commands that stand in a page, as whoever reads it would type them.
+//! The commands of a page, as its reader would type them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub fn pages() -> Vec<PathBuf> {
     let docs = docs.map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> = docs
         .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
-        // Each of its blocks is run beside a served token, by tests/it/pkcs11/twins.rs.
+        // Each of its blocks is run with a served token, by tests/it/pkcs11/twins.rs.
         .filter(|path| !path.ends_with("your-program.md"))
         .collect();
     pages.push(root.join("README.md"));

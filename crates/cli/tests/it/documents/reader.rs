@@ -1,4 +1,4 @@
-//! Somebody who reads a page and types what it says, in a home and a directory of their own.
+//! A reader who types the commands of a page, in a home and a directory of their own.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

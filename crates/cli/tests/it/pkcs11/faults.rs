@@ -64,7 +64,7 @@ fn a_module_that_crashes_ends_its_case_alone() {
         ("crash-init", "C_SignInit", ""),
     ] {
         let world = Misbehaving::new(KEYMARK);
-        // Another device, too: what was measured on it is not lost.
+        // Also another device: what was measured on it is not lost.
         let devices = format!("software,{}", world.device);
         let more = format!("{workers} --algorithm nistp256 --stack raw {BOTH}");
         let output = world.run(mode, PIN, &devices, &more, 1);
@@ -75,7 +75,7 @@ fn a_module_that_crashes_ends_its_case_alone() {
                 assert_has(&row, json!({"reason": null, "n": 6}));
                 continue;
             }
-            // While one thread crashes another may be in a call, too: nobody knows whose fault it is.
+            // While one thread crashes another may also be in a call: nobody knows whose fault it is.
             assert_says(&row["reason"], [call, "(SIGSEGV)"]);
         }
         world.place.assert_gone();

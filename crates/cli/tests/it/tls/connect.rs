@@ -1,4 +1,4 @@
-//! `keymark tls bench --connect`, with servers that somebody else has started.
+//! `keymark tls bench --connect`, with servers that keymark has not started.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -113,7 +113,7 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
     assert!(code == 3 && said.contains("refused"), "{said}");
 }
 
-/// What a client tells of its load, as whoever distributes it notes that, with the seconds' transactions.
+/// A client's report of its load, as its distributor notes it, with the transactions of each second.
 fn told(place: &Place, client: &str, load: &str) -> (String, u64) {
     let printed = place.stdout(&format!("{load} --tell"));
     let mut lines = String::new();

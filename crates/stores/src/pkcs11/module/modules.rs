@@ -16,7 +16,7 @@ use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.
 pub(crate) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
-/// Places relative to the program's directory: beside it, and where make puts it, which cargo's own test programs are
+/// Places relative to the program's directory: next to it, and where make puts it, which cargo's own test programs are
 /// one directory further from.
 const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 
@@ -52,7 +52,7 @@ pub struct Places {
     pub files: Vec<(&'static str, PathBuf)>,
 }
 
-/// A module that somebody makes.
+/// A known module.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Product {

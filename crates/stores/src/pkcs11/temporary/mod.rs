@@ -152,7 +152,7 @@ pub(crate) struct ManagedToken {
     pub(crate) kind: ManagedKind,
     pub(crate) found: FoundToken,
     pub(crate) pin: Pin,
-    /// Gone with the token. Without, it is somebody else's to keep.
+    /// Gone with the token. Without one, another owner keeps it.
     _place: ManagedPlace,
 }
 

@@ -230,7 +230,7 @@ impl TokenProcess {
         self.state.lock().process.is_none()
     }
 
-    /// Uses the token no more, for that reason, and says it to whoever asks.
+    /// Uses the token no more, for that reason, and says so to every caller.
     pub(super) fn give_up(&self, error: Error) {
         let mut state = self.state.lock();
         state.ended = Some(error);

@@ -1,5 +1,5 @@
 //! Modules in a process of their own: keymark, started once more for each token that a run uses. A module that
-//! crashes, hangs or prints does so there. What is timed is timed there as well, by the code and the clock that
+//! crashes, hangs or prints does so there. What is timed is also timed there, by the code and the clock that
 //! keymark's own threads have.
 //!
 //! keymark sends a [`ModuleRequest`] and waits for its answer, during which the process may ask for a PIN or have the
