@@ -130,7 +130,7 @@ check: format
 	$(LINTED) $(CARGO) test --locked -p keymark-stats -p keymark-bench -p keymark-flash -p keymark-report --test it
 	$(LINTED) $(CARGO) test --locked -p keymark --features keymark/tpm --test it -- $(CHECKED)
 
-# Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
+# Everything: formatting, lints, documents, tests of the whole workspace, licenses and advisories.
 # clippy's driver compiles what it lints, and cargo builds the C libraries that tests load: nothing is compiled twice. Tests
 # wait for servers and cards much of their time, so that twice as many run as there are processors.
 test: KEYMARK = --workspace $(TEST_FEATURES)
@@ -236,7 +236,7 @@ packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd
 packages-kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
 
-# What makes packages of what is built; licences are read from the sources of the crates.
+# What makes packages of what is built; licenses are read from the sources of the crates.
 packages-dist: packages-bench
 	scripts/packages dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3 /usr/include/sqlite3.h:libsqlite3-dev
 

@@ -1,4 +1,4 @@
-//! Records and tables of published figures from others: read, analysed and printed in every form.
+//! Records and tables of published figures from others: read, analyzed and printed in every form.
 
 #![no_main]
 

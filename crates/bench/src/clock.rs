@@ -159,7 +159,7 @@ pub struct Harness {
     pub loop_ns: u64,
 }
 
-/// Smallest step and median distance of neighbouring readings, in nanoseconds.
+/// Smallest step and median distance of neighboring readings, in nanoseconds.
 pub fn read_cost(clock: &dyn Clock) -> (u64, u64) {
     const READINGS: usize = 4096;
     let mut steps: Vec<u64> = (0..READINGS)

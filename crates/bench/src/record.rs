@@ -1,4 +1,4 @@
-//! A finished run: plan, environment, samples. Serialised, this is the exchange format
+//! A finished run: plan, environment, samples. Serialized, this is the exchange format
 //! (`schema/record-1.json`).
 
 use derive_more::Display;

@@ -139,7 +139,7 @@ pub struct Stretch {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// Interleaving round it belongs to: blocks of one round are neighbours in time.
+    /// Interleaving round it belongs to: blocks of one round are neighbors in time.
     pub round: u32,
     /// Samples in order of their end.
     #[schemars(with = "Vec<Row>")]

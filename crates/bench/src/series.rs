@@ -41,7 +41,7 @@ pub struct InSeries {
     pub runs: u32,
     /// Pause before the run.
     pub pause: Duration,
-    /// The series that it alternates with: runs of equal numbers are neighbours in time, and a pair.
+    /// The series that it alternates with: runs of equal numbers are neighbors in time, and a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<SeriesId>,
 }

@@ -1,4 +1,4 @@
-//! Output to the terminal: colours only there, as wide as it is, and a closed pipe is no failure.
+//! Output to the terminal: colors only there, as wide as it is, and a closed pipe is no failure.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};

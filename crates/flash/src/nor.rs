@@ -8,7 +8,7 @@
 //! * an erase is not done, done, or torn: units are old, erased, or have some
 //!   of their bits set (with ECC: cannot be read), by halves or all mixed.
 //!
-//! Not modelled: cells so weakly programmed or erased that two reads differ.
+//! Not modeled: cells so weakly programmed or erased that two reads differ.
 
 use std::ops::Range;
 use std::time::Duration;

@@ -13,7 +13,7 @@
 //!
 //! **Interval.** Non-overlapping batch means (Law & Kelton 2000, §9.5.3; Schmeiser 1982) over the times between ends: up to
 //! twenty batches of as many transactions each, whose lengths are nearly independent once each is longer than a few cycles;
-//! [`keymark_stats::throughput`] makes the interval and widens it where neighbours are alike.
+//! [`keymark_stats::throughput`] makes the interval and widens it where neighbors are alike.
 
 use std::time::Duration;
 

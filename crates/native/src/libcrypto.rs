@@ -284,7 +284,7 @@ impl Context {
         let mut length = output.len();
         let (library, raw) = (self.own.library, self.own.raw);
         let (from, to) = (input.as_ptr(), output.as_mut_ptr());
-        // SAFETY: the context is valid and was initialised for this operation. Both buffers are passed with
+        // SAFETY: the context is valid and was initialized for this operation. Both buffers are passed with
         // their lengths; libcrypto refuses an output that is too short.
         let status = unsafe {
             match self.operation {

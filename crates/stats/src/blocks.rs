@@ -118,7 +118,7 @@ impl Blocks {
     pub(crate) fn ranges(&self, min: usize, max: usize) -> Vec<Range<usize>> {
         let blocks: Vec<_> = self.block_ranges().collect();
         if blocks.len() > max {
-            // Neighbours are joined.
+            // Neighbors are joined.
             let groups = evenly(blocks.len(), max);
             let joined = groups.map(|group| blocks[group.start].start..blocks[group.end - 1].end);
             return joined.collect();

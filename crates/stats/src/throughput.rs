@@ -3,7 +3,7 @@
 //!
 //! Ratio of sums over windows with a bootstrap-t interval (Efron & Tibshirani
 //! 1993, ch. 12); Student's t with fewer than twenty windows; widened for the
-//! dependence of neighbours.
+//! dependence of neighbors.
 
 use std::collections::HashSet;
 

@@ -9,7 +9,7 @@
 //! scaled by √(k/(k−1)) for k windows (Rao & Wu, "Resampling Inference With
 //! Complex Survey Data", 1988, §2).
 //!
-//! A few windows give wild variances, and weights made of them favour levels that look steady by chance. So variances are
+//! A few windows give wild variances, and weights made of them favor levels that look steady by chance. So variances are
 //! shrunk to the pooled one, as far as chance explains their differences: Smyth, "Linear Models and Empirical Bayes
 //! Methods", 2004, eq. 3 and §6.2.
 

@@ -26,7 +26,7 @@ pub struct SoftHsmToken {
 }
 
 impl SoftHsmToken {
-    /// Initialises the token with `softhsm2-util`.
+    /// Initializes the token with `softhsm2-util`.
     pub fn new() -> Self {
         let token = Self {
             directory: tempfile::tempdir().unwrap(),

@@ -88,7 +88,7 @@ pub(crate) fn in_turn(
 ) -> Result<f64, Failure> {
     let mut ratios = Vec::with_capacity(pairs);
     for pair in 0..pairs {
-        // Who goes first changes, so that neither drift nor the other's caches favour one.
+        // Who goes first changes, so that neither drift nor the other's caches favor one.
         let (own, other) = if pair % 2 == 0 {
             let own = own(pair)?;
             (own, other(pair)?)

@@ -238,7 +238,7 @@ fn intervals_hold_the_truth() {
                 (low * 0.9999..=high * 1.0001).contains(&truth)
             });
             let held = held.count() as f64 / 4.0;
-            // Of constant service the rate is exact, and few users share what they wait: neighbours make up for each other.
+            // Of constant service the rate is exact, and few users share what they wait: neighbors make up for each other.
             let most = if name == "constant" || users == 5 {
                 100.0
             } else {

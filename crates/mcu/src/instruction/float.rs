@@ -30,7 +30,7 @@ pub struct Conversion {
     pub is_signed: bool,
     pub bits: u8,
     pub fraction: u8,
-    /// Towards zero, whatever FPSCR says.
+    /// Toward zero, whatever FPSCR says.
     pub truncates: bool,
 }
 

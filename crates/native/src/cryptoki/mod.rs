@@ -47,7 +47,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Loads the calls of the module in that file. Loading it runs its initialisers: a module that nobody knows is
+    /// Loads the calls of the module in that file. Loading it runs its initializers: a module that nobody knows is
     /// loaded in a process that may end.
     pub fn of(file: &Path) -> std::result::Result<Self, NativeError> {
         let library = crate::load(file, RTLD_LAZY | RTLD_LOCAL)?;
@@ -66,7 +66,7 @@ impl Calls {
             .ok_or_else(|| NativeError("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
-    /// Returns whether a module that the crate cryptoki has initialised is also so for these calls. p11-kit's
+    /// Returns whether a module that the crate cryptoki has initialized is also so for these calls. p11-kit's
     /// proxy and client are another instance for each who asks for their functions, with sessions of its own.
     pub fn are_initialized(&self) -> bool {
         // SAFETY: a structure of numbers and octets, for which zero is a value.

@@ -63,7 +63,7 @@ END;
 CREATE TABLE block (
     id           INTEGER PRIMARY KEY,
     case_        INTEGER NOT NULL REFERENCES case_ ON DELETE CASCADE,
-    round        INTEGER NOT NULL,      -- blocks of one round are neighbours in time
+    round        INTEGER NOT NULL,      -- blocks of one round are neighbors in time
     samples      INTEGER NOT NULL,      -- number of rows in `sample`
     done         INTEGER NOT NULL,      -- of these, that were done rightly
     done_ns      INTEGER NOT NULL,      -- their latencies together

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     const COLOUR: Comparison = Comparison {
-        heading: "what colours cost",
+        heading: "what colors cost",
         times: Times::Cost,
         beside: |own| {
             own.get("colour")?;

@@ -268,7 +268,7 @@ pub enum RemarkKind {
     Drift,
     /// There are too few blocks to see drift.
     TooFewForDrift,
-    /// Neighbouring blocks are alike.
+    /// Neighboring blocks are alike.
     Dependence,
     /// Far outliers are many, or take much of the time.
     Outliers,

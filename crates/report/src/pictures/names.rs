@@ -1,4 +1,4 @@
-//! Names of rows and series, as short as they can be told apart, and which number, and so which colour and shape, a
+//! Names of rows and series, as short as they can be told apart, and which number, and so which color and shape, a
 //! device, a program or a part has: the same in all pictures.
 
 use itertools::Itertools;

@@ -26,7 +26,7 @@ const SECURITY: &str = "security: the weaker of certificate and key exchange, by
                         table 2 (P-256 and RSA-3072 128-bit, P-384 192-bit; tables after CNSA have P-384 at 128)";
 
 impl Analysis {
-    /// The whole report. `record` is what was analysed; of its twins, the published figures.
+    /// The whole report. `record` is what was analyzed; of its twins, the published figures.
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         self.document_beside(record, published, &[], None)
     }

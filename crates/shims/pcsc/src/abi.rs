@@ -82,7 +82,7 @@ macro_rules! table {
         impl PcscLibrary {
             /// Loads it; `None` when it is not there or lacks a function.
             fn load(path: &OsStr) -> Option<Self> {
-                // SAFETY: libpcsclite has no initialisers with preconditions, and the symbols are
+                // SAFETY: libpcsclite has no initializers with preconditions, and the symbols are
                 // taken at the types that winscard.h gives them. The library stays loaded as long
                 // as the table.
                 unsafe {

@@ -172,7 +172,7 @@ fn taken_out(path: &Path, shared: &Shared) -> String {
     let what = std::iter::once("command").chain(kinds).format(", ");
     format!(
         "{} was exported, not shared; removed: {what}. It may still contain names that only its own machine can \
-         recognise: ask for a file made by 'keymark share'",
+         recognize: ask for a file made by 'keymark share'",
         visible(&path.display().to_string())
     )
 }

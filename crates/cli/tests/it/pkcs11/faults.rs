@@ -29,7 +29,7 @@ fn each_process_initialises_the_module_for_itself() {
     let world = Misbehaving::new(KEYMARK);
     let only = "--operation sign --processes 1,3";
     world.run("", PIN, &world.device, only, 0);
-    // The look at the module, keymark, and four workers: nobody uses what a parent has initialised (PKCS#11 3.1
+    // The look at the module, keymark, and four workers: nobody uses what a parent has initialized (PKCS#11 3.1
     // §5.4.1).
     let initialised = world.processes("C_Initialize");
     assert_eq!(initialised.len(), 2 + 4, "{initialised:?}");

@@ -1,8 +1,8 @@
-//! SVG of a chart. Colours are resolved and there are no styles, so that it looks the same wherever it is shown, also under a
+//! SVG of a chart. Colors are resolved and there are no styles, so that it looks the same wherever it is shown, also under a
 //! Content-Security-Policy without styles. A mark that carries figures is a `<g>` with `data-mark`, `data-case` and
 //! its values, and a `<title>`.
 //!
-//! Colours are presentation attributes: converters to PNG ignore `var()` and `@media`, and a Content-Security-Policy without
+//! Colors are presentation attributes: converters to PNG ignore `var()` and `@media`, and a Content-Security-Policy without
 //! styles has nothing to forbid. Identifiers begin with a hash of the chart and its theme, so that pictures may
 //! be in one page.
 

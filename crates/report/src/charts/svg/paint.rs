@@ -16,7 +16,7 @@ pub(super) struct Paint {
     pub patterns: BTreeSet<Pattern>,
 }
 
-/// A fill that is no colour, in an ink on the ground.
+/// A fill that is no color, in an ink on the ground.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pattern {
     pub fill: Fill,
@@ -93,7 +93,7 @@ pub enum Theme {
     Dark,
 }
 
-/// Colours of a theme.
+/// Colors of a theme.
 pub(crate) struct Palette {
     pub ground: &'static str,
     pub text: &'static str,

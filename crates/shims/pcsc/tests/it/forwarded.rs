@@ -88,7 +88,7 @@ scenario!(
         let library = Library::load();
         // The context loads the fake; then this is the same one to the loader.
         library.context();
-        // SAFETY: the fake has no initialisers, and seven numbers of that name.
+        // SAFETY: the fake has no initializers, and seven numbers of that name.
         let seen = || unsafe {
             let fake = libloading::Library::new(folder.join("fake.so")).unwrap();
             **fake.get::<*const [Long; 7]>(b"seen").unwrap()

@@ -31,7 +31,7 @@ pub struct Settings {
     /// The file that takes down the calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
-    /// Variables that the module reads when it is initialised.
+    /// Variables that the module reads when it is initialized.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
     /// The device whose time is taken.

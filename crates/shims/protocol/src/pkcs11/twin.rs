@@ -52,10 +52,10 @@ impl Holder {
     )]
     pub const fn doing(&self) -> &'static str {
         match self.call {
-            Call::C_Initialize => "initialising the module",
+            Call::C_Initialize => "initializing the module",
             Call::C_Login | Call::C_LoginUser => "logging in",
             Call::C_GetTokenInfo => "reading the token's state",
-            Call::C_InitToken => "initialising the token",
+            Call::C_InitToken => "initializing the token",
             Call::C_InitPIN | Call::C_SetPIN => "setting a PIN",
             _ => "using the token",
         }

@@ -163,7 +163,7 @@ impl Pkcs11Uri {
     }
 }
 
-/// Asks a module that is initialised.
+/// Asks a module that is initialized.
 pub(crate) fn ask(module: &Module) -> Result<ModuleInfo, Error> {
     let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
     let info = module.client.get_library_info().map_err(failed)?;

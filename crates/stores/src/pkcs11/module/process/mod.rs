@@ -36,7 +36,7 @@ pub const SUBCOMMAND: &str = "pkcs11-module";
 /// A request to the process.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ModuleRequest<R = worker::Request> {
-    /// Load the module, initialise its first blank token if one is given, and say what it has.
+    /// Load the module, initialize its first blank token if one is given, and say what it has.
     Look(ModuleFile, Option<NewToken>),
     /// Load it, and log in to a token.
     Open(Box<OpenRequest>),
