@@ -17,7 +17,7 @@ use serde_json::Value;
 
 /// A run, for inputs that change one in place of inventing one.
 const SEED: &[u8] = include_bytes!("../seeds/record/run.json");
-/// What may stand where something sensible stood.
+/// Replacements of something sensible.
 const STRANGE: [&str; 14] = [
     "null",
     "0",

@@ -81,7 +81,7 @@ pub struct OwnLibrary {
     pub beside: End,
     /// Explanation where both were measured.
     pub explanation: &'static str,
-    /// Explanation where layers stand on the built-in library's figure.
+    /// Explanation where layers use the built-in library's figure.
     pub stand_in: &'static str,
 }
 

@@ -125,7 +125,7 @@ impl TryFrom<Row> for Sample {
     }
 }
 
-/// Part of a queue's time that a block of an open loop covers; it stands still between blocks.
+/// Part of a queue's time that a block of an open loop covers; it stops between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {

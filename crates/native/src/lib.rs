@@ -1,4 +1,4 @@
-//! Bindings to C libraries, each with a safe interface: what the crates that wrap them lack. Unsafe code stands here
+//! Bindings to C libraries, each with a safe interface: what the crates that wrap them lack. Unsafe code is here
 //! and in the shims, which C calls, and nowhere else.
 
 pub mod cryptoki;

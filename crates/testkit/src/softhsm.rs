@@ -106,7 +106,7 @@ impl SoftHsmToken {
         output
     }
 
-    /// The module that stands before SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
+    /// The module in front of SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
     pub fn misbehaving_module(&self) -> PathBuf {
         static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
             let source = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pkcs11_module.c");

@@ -109,7 +109,7 @@ fn self_signatures_say_when_a_key_ends_and_how_they_were_made() {
     assert!(matches!(&old.key.numbers, Numbers::Dsa { q, .. } if q.len() == 20));
 }
 
-/// A damaged private part stands behind what is read.
+/// A damaged private part follows what is read.
 #[test]
 fn of_a_private_key_the_public_part_alone_is_read() {
     let (_, bytes) = FILES[6];

@@ -149,7 +149,7 @@ impl Load {
     }
 }
 
-/// ` c=4 50/s`, ` p=4`, as it stands behind a stack's name; nothing for a single thread in a closed loop.
+/// ` c=4 50/s`, ` p=4`, as it follows a stack's name; nothing for a single thread in a closed loop.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.worker {

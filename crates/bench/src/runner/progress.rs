@@ -20,7 +20,7 @@ const LEAST_TIME: Duration = Duration::from_secs(2);
 const PARTS: u32 = 200;
 /// A block without a plan's time limit lasts this long.
 const USUAL_BLOCK: Duration = Duration::from_millis(10);
-/// Blocks of operations shorter than this hold several of them; longer ones stand alone.
+/// Blocks of operations shorter than this hold several of them; longer ones are alone.
 const SHORT_OPERATION: Duration = Duration::from_millis(1);
 /// Blocks of operations shorter than this are led in by one that is not counted, because the caches hold another
 /// case's data when a block begins. What takes longer fills them as it goes.
@@ -61,7 +61,7 @@ pub(super) struct CaseProgress {
     longer: u32,
     /// Time that an open loop still has to run before it counts.
     filling: Duration,
-    /// The part of the case's own time, if it has any, after which it counts all the same: its queue's clock stands still
+    /// The part of the case's own time, if it has any, after which it counts all the same: its queue's clock stops
     /// for what is done around blocks, which may be the most of it.
     filled_at: Option<Duration>,
 }

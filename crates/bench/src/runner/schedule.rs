@@ -115,7 +115,7 @@ impl Shares {
     }
 }
 
-/// The order of a round: what is compared stands side by side. Groups come in a random order, and so do the
+/// The order of a round: compared cases are neighbors. Groups come in a random order, and so do the
 /// members of each.
 pub(super) fn shuffle<T, G: PartialEq>(
     members: &mut Vec<T>,

@@ -258,7 +258,7 @@ impl<'a> Turns<'a> {
         Timestamp(begin.0.saturating_sub(before))
     }
 
-    /// The queue's clock stands still for what keymark spends on itself.
+    /// The queue's clock stops for what keymark spends on itself.
     fn pause(&mut self, length: Duration) {
         self.begin = self.begin.after(length);
     }

@@ -7,7 +7,7 @@ use keymark_bench::{Assumed, Operation, StoreIdentity, StoreKind};
 /// Operations of twins, in the order of a card's slots.
 const OF_TWINS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
 
-/// An operation of a twin, and the algorithms that it has for it; those of assumed times stand last.
+/// An operation of a twin, and the algorithms that it has for it; those of assumed times come last.
 pub(crate) fn of_twin(
     identity: &StoreIdentity,
     capabilities: &[Capability],

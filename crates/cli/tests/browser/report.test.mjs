@@ -29,7 +29,7 @@ async function opened(hash = "", options = {}) {
   return { watched, page };
 }
 
-test("the answer stands on top, and every case in the table", async () => {
+test("the answer is on top, and every case in the table", async () => {
   const { watched, page } = await opened();
   assert.match(await page.locator("h1").textContent(), /^Private keys on .*, \d+ cores?$/);
   assert.match(await page.locator(".run").textContent(), new RegExp(record.id));

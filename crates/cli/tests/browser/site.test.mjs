@@ -177,7 +177,7 @@ test("without JavaScript all of it can be read and reached", async () => {
   assert.equal((await devices(page)).length, 4);
   assert.equal(await page.locator("#tools:visible").count(), 0);
   const line = page.locator("tr", { has: page.getByRole("link", { name: "YubiKey 4" }) });
-  assert.match(await line.textContent(), /: \d\S* (ms|s)/, "a time stands on the first page");
+  assert.match(await line.textContent(), /: \d\S* (ms|s)/, "a time is on the first page");
   await line.getByRole("link", { name: "YubiKey 4" }).click();
   assert.match(await page.locator("nav .keys").textContent(), / \d\S* (ms|s)/);
   assert.equal(await page.locator("h1").textContent(), "YubiKey 4");

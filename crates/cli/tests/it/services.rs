@@ -92,7 +92,7 @@ impl Authority {
         let signer = if wrong == Wrong::Key { "other" } else { "tsa" };
         let mut body = match wrong {
             Wrong::Nonce => {
-                // SHA-256 stands behind its 19 octets of algorithm, and before the nonce.
+                // SHA-256 follows its 19 octets of algorithm, and before the nonce.
                 let from = query.windows(2).position(|two| two == [4, 32]).unwrap() + 2;
                 let digest = query[from..from + 32].iter();
                 let digest: String = digest.map(|octet| format!("{octet:02x}")).collect();

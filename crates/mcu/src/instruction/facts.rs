@@ -220,7 +220,7 @@ impl Effect {
         }
     }
 
-    /// Returns true if it needs to know where it stands, other than for an address.
+    /// Returns true if it needs to know its own address, other than for an address.
     pub(crate) fn reads_pc(&self) -> bool {
         match *self {
             Self::DataRegister(alu, _, r) | Self::DataShifted(alu, _, r, _) => {

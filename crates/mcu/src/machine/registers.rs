@@ -18,7 +18,7 @@ pub struct Registers {
     pub saturated: bool,
     /// `GE[3:0]`, set by parallel additions and read by SEL.
     pub greater_equal: u8,
-    /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one stands here.
+    /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one is here.
     pub special: [u32; 32],
     /// S0 to S31.
     pub floats: [u32; 32],

@@ -191,7 +191,7 @@ pub(super) const fn may_be_unaligned(effect: &Effect) -> bool {
     matches!(effect, Effect::Load(_) | Effect::Store(_))
 }
 
-// Stands before such a one where the architecture has no unaligned access (DDI 0419, A3.2).
+// Comes before such a one where the architecture has no unaligned access (DDI 0419, A3.2).
 executes! { pub(super) check_alignment, Effect::Load(t) | Effect::Store(t), |machine, operation| {
     let (address, _) = machine.address(&t);
     machine.noted.put(operation.index, address, 0);

@@ -150,7 +150,7 @@ pub enum Ports {
     Single,
 }
 
-/// Flash and what stands before it.
+/// Flash and its buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlashTiming {
     /// Bytes that one read brings: a power of two, four at least.

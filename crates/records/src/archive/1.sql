@@ -67,7 +67,7 @@ CREATE TABLE block (
     samples      INTEGER NOT NULL,      -- number of rows in `sample`
     done         INTEGER NOT NULL,      -- of these, that were done rightly
     done_ns      INTEGER NOT NULL,      -- their latencies together
-    -- What a block of an open loop covers of its queue's time, which stands still between blocks; NULL for others.
+    -- What a block of an open loop covers of its queue's time, which stops between blocks; NULL for others.
     length_ns    INTEGER,
     waiting      INTEGER,               -- arrivals that nobody had begun with at its end
     -- What a fixed calculation of this processor took around the block: how fast the machine was.

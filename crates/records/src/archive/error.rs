@@ -133,7 +133,7 @@ pub enum ArchiveError {
         /// The name asked for.
         wanted: String,
     },
-    /// A run stands twice in a list.
+    /// A run is twice in a list.
     #[error("{} has the run {} twice; name it once", excerpt(.side), excerpt(.id))]
     Twice {
         /// The run.

@@ -145,7 +145,7 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
         .maybe(whole, |breakdown| Some(breakdown.whole?.value))
         .column(share, |breakdown| breakdown.own_share().map(Cell::share))
         .maybe(beside, |breakdown| Some(breakdown.beside?.value));
-    // What leads to no other layer stands behind the sum that it is not in.
+    // What leads to no other layer comes behind the sum that it is not in.
     steps(table, true)
         .provenance(|breakdown| breakdown.provenance)
         .table()

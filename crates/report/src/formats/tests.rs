@@ -48,7 +48,7 @@ fn openmetrics_follows_the_grammar() {
             assert!(value.parse::<f64>().unwrap().is_finite(), "{line}");
             assert!(
                 series.insert((name.to_owned(), labels.to_owned())),
-                "{line} stands twice"
+                "{line} is there twice"
             );
             let quotes = labels.replace("\\\\", "").replace("\\\"", "");
             assert_eq!(quotes.matches('"').count(), 2 * 13, "{labels}");

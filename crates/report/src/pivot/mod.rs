@@ -234,7 +234,7 @@ impl<'r> Pivot<'r> {
         table.table()
     }
 
-    /// Entries of each row. An article's row stands below the run's row with the same labels.
+    /// Entries of each row. An article's row comes below the run's row with the same labels.
     fn lines<'p>(&'p self, labels: &[Vec<Axis>]) -> Vec<Vec<&'p PivotFigure<'r>>> {
         let labels = |entry: &PivotFigure<'_>| -> Vec<String> {
             labels.iter().map(|axes| label(axes, &entry.case)).collect()

@@ -1,4 +1,4 @@
-//! A site of contributed records: which devices and machines they are of, and what stands on the page of each device.
+//! A site of contributed records: which devices and machines they are of, and the content of the page of each device.
 //!
 //! Everything is said here; [`render::html`](crate::render::html) writes it down.
 

@@ -101,7 +101,7 @@ fn the_policy_lets_in_what_is_there_and_nothing_else() {
         assert_says(&policy, [&hash]);
     }
     assert_silent(&policy, ["unsafe"]);
-    // Nothing is fetched, and no style stands at an element, which the policy would refuse.
+    // Nothing is fetched, and no element has a style, which the policy would refuse.
     for asks in [
         " src=",
         "@import",

@@ -123,7 +123,7 @@ fn attributes(
 /// Keys that a mechanism takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Range {
-    /// No private ones, or one kind only: what the module says stands.
+    /// No private ones, or one kind only: the module is believed.
     Any,
     /// The shortest and the longest, in bits.
     Bits(u32, u32),

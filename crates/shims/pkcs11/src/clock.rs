@@ -13,7 +13,7 @@ pub(crate) fn now() -> u64 {
     nanoseconds(time)
 }
 
-/// Returns the processor time of this thread in nanoseconds: it stands still while others have its processor.
+/// Returns the processor time of this thread in nanoseconds: it stops while others have its processor.
 pub(crate) fn processor() -> u64 {
     let time =
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);

@@ -1,6 +1,6 @@
 //! A client of gpg-agent's Assuan socket: blocking, one connection a worker.
 //!
-//! Written here because it stands inside the timed region: the libraries there are bring an
+//! Written here because it is inside the timed region: the libraries there are bring an
 //! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};

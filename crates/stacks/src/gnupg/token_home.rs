@@ -67,7 +67,7 @@ fn scdaemon(key: &ProgramKey, home: &Path) -> Result<Scdaemon, Error> {
     })
 }
 
-/// A path is the rest of its line in both configurations: what stands around it is cut.
+/// A path is the rest of its line in both configurations: space around it is cut.
 fn check(path: &Path) -> Result<(), Error> {
     if path.to_str().is_some_and(is_plain_value) {
         return Ok(());

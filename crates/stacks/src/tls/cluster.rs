@@ -1,4 +1,4 @@
-//! The servers that are installed, and what stands behind the address that clients ask: a server, or several with a balancer
+//! The servers that are installed, and what is behind the address that clients ask: a server, or several with a balancer
 //! before them.
 
 use std::collections::BTreeMap;

@@ -203,7 +203,7 @@ impl Journal {
         fs::remove_file(&self.path).map_err(|error| failed("removing", &self.path, error))
     }
 
-    /// Undoes all that can be, and then removes the journal; what cannot be stays in it. `places` stands before each
+    /// Undoes all that can be, and then removes the journal; what cannot be stays in it. `places` is before each
     /// place in messages.
     pub(crate) fn undo_all(
         mut self,

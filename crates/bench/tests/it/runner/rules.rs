@@ -336,7 +336,7 @@ fn latencies_grow_for_as_long_as_arrivals_outpace_the_server() {
 
 #[test]
 fn arrivals_do_not_depend_on_how_fast_they_are_served() {
-    // Between two blocks the clock of the queue stands still.
+    // Between two blocks the clock of the queue stops.
     let gaps = |record: &CaseRecord| -> Vec<Duration> {
         let within = record
             .blocks

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 /// Fenced blocks whose every line is typed.
 const SCRIPTS: &str = "sh";
-/// Fenced blocks in which what is typed stands behind a prompt, and what is printed below it.
+/// Fenced blocks with typed lines behind a prompt, and output below them.
 const SESSIONS: [&str; 2] = ["console", "text"];
 const PROMPT: &str = "$ ";
 const FENCE: &str = "```";
-/// Stands where a session leaves something out.
+/// Mark of lines that a session leaves out.
 const LEFT_OUT: &str = "…";
 
 /// Command of one or more lines.

@@ -11,7 +11,7 @@ use super::exceptions::Instead;
 use super::page::root;
 use crate::KEYMARK;
 
-/// Stands before keymark on the reader's `PATH`: what is measured is planned as the page has it, then measured with
+/// A program before keymark on the reader's `PATH`: what is measured is planned as the page has it, then measured with
 /// few runs.
 const FEW: &str = r#"case "$1 $2" in
     "tls bench" | "tls suite") few="--case-time 2s" ;;

@@ -219,7 +219,7 @@ fn an_answer_without_end_is_refused() {
 #[test]
 fn the_first_signal_ends_the_wait_for_an_answer() {
     let place = Place::new(KEYMARK);
-    // Connections stand, and nobody ever takes them.
+    // Connections are made, and nobody ever takes them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let mut bench = place.keymark(&format!("tls bench --connect {address}"));

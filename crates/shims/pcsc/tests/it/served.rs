@@ -121,7 +121,7 @@ scenario!(
             library.transmit(handle, &endless, 9).unwrap_err().0,
             INSUFFICIENT_BUFFER
         );
-        // It was refused before it was sent: the connection still stands.
+        // It was refused before it was sent: the connection is still open.
         assert!(library.transmit(handle, &short, 5).is_ok());
         // SAFETY: a handle is a number.
         unsafe {

@@ -29,7 +29,7 @@ pub(crate) fn comment(words: &str) -> String {
     textwrap::fill(&words.join(" "), options) + "\n"
 }
 
-/// A path that can stand between double quotes in the configuration of Apache, nginx and haproxy.
+/// A path that is valid between double quotes in the configuration of Apache, nginx and haproxy.
 pub(crate) fn quotable<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
     spoken(what, path, "\"'`\\${}#;%")
 }

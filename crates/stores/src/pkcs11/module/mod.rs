@@ -151,7 +151,7 @@ pub(crate) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error
     let _under_way = UnderWay::begin(Call::C_Initialize);
     match client.initialize(arguments) {
         Ok(()) => Ok(()),
-        // By this process, through another module that stands on it.
+        // By this process, through another module that uses it.
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
         Err(error) => Err(modules::explained(&file.path, codes::failed(error))),
     }

@@ -167,7 +167,7 @@ fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, 
 const CONFIGURATIONS: [(&str, &str); 3] = [
     // Without `init`, nginx finds the engine not initialized.
     ("openssl.cnf", include_str!("openssl.cnf")),
-    // SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
+    // SoftHSM2 uses OpenSSL, which has been cleaned up when the provider would finalize it.
     ("provider.cnf", include_str!("provider.cnf")),
     ("java.cfg", include_str!("java.cfg")),
 ];
