@@ -44,14 +44,14 @@ bench-tls: packages-bench packages-tls build
 	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --workers 8 --case-time 6s
 	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --workers 2 --case-time 20s
 
-# keymark's TLS client beside those of others, against one worker of nginx: the table of docs/methodology/tls.md. oha is compiled
+# keymark's TLS client compared with others, against one worker of nginx: the table of docs/methodology/tls.md. oha is compiled
 # (ten minutes of processor time), the others are packages.
 tls-peers: packages-bench packages-tls build
 	scripts/packages wrk:wrk ab:apache2-utils siege:siege h2load:nghttp2-client hey:hey curl:curl taskset:util-linux
 	[ -x target/tools/bin/oha ] || $(CARGO) install oha --version $(OHA_VERSION) --locked --root target/tools
 	PATH="$$PATH:$(CURDIR)/target/tools/bin" scripts/tls-peers $(BIN)
 
-# The planner beside Apache and haproxy with 1, 2 and 4 twins, a quarter of an hour: the table of docs/methodology/capacity.md.
+# The planner compared with Apache and haproxy with 1, 2 and 4 twins, a quarter of an hour: the table of docs/methodology/capacity.md.
 capacity-check: packages-bench packages-tls build
 	scripts/capacity-check $(BIN)
 
@@ -130,7 +130,7 @@ check: format
 	$(LINTED) $(CARGO) test --locked -p keymark-stats -p keymark-bench -p keymark-flash -p keymark-report --test it
 	$(LINTED) $(CARGO) test --locked -p keymark --features keymark/tpm --test it -- $(CHECKED)
 
-# Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
+# Everything: formatting, lints, documents, tests of the whole workspace, licenses and advisories.
 # clippy's driver compiles what it lints, and cargo builds the C libraries that tests load: nothing is compiled twice. Tests
 # wait for servers and cards much of their time, so that twice as many run as there are processors.
 test: KEYMARK = --workspace $(TEST_FEATURES)
@@ -159,6 +159,7 @@ browser: packages-browser
 format:
 	$(CARGO) fmt --all -- --check
 	scripts/check-docs
+	scripts/check-writing
 
 lint: format
 	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
@@ -235,7 +236,7 @@ packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd
 packages-kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
 
-# What makes packages of what is built; licences are read from the sources of the crates.
+# What makes packages of what is built; licenses are read from the sources of the crates.
 packages-dist: packages-bench
 	scripts/packages dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3 /usr/include/sqlite3.h:libsqlite3-dev
 

@@ -29,7 +29,7 @@ LOG = logging.getLogger("keymark")
 LOAD, STOP, TOLD = "keymark_load", "keymark_stop", "keymark_told"
 # Seconds that workers get for their last line.
 PATIENCE = 15
-# More users or arrivals a second than one worker's client could have.
+# More users or arrivals per second than one worker's client could have.
 MOST = 1_000_000
 # So much longer than asked a client would load if nobody stopped it; a day where no end was asked for.
 SPARE, LONGEST = 30, 86_400
@@ -47,7 +47,7 @@ class KeymarkUser(User):
 def options(parser):
     group = parser.add_argument_group("keymark", "What is loaded. Give the same to the master and to each worker.")
     group.add_argument("--connect", metavar="HOST:PORT", default="", help="the server", env_var="KEYMARK_CONNECT")
-    group.add_argument("--rate", type=float, default=0, help="open loop: arrivals a second of all workers together")
+    group.add_argument("--rate", type=float, default=0, help="open loop: arrivals per second of all workers together")
     group.add_argument("--kex", default="x25519", help="key exchange")
     group.add_argument("--path", default="/", help="what is requested")
     group.add_argument("--server-name", default="", help="the server's name, if that is not its host")

@@ -72,7 +72,7 @@ fn fresh(rsa: bool) -> Firmware {
     Firmware::new(options).expect("a card in memory")
 }
 
-/// The commands an input stands for; what is left in the end is one too.
+/// The commands of an input; what is left in the end is also one.
 fn sequence(mut data: &[u8]) -> Vec<&[u8]> {
     let mut commands: Vec<&[u8]> = Vec::new();
     while let Some((&first, rest)) = data.split_first()

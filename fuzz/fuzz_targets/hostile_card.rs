@@ -31,7 +31,7 @@ const OK: [u8; 2] = [0x90, 0x00];
 /// The card that the lies are about, made once.
 static CARD: Mutex<Option<Firmware>> = Mutex::new(None);
 
-/// Panics of the crate openpgp-card 0.7.0 that any card can cause: file and message. Whoever uses the
+/// Panics of the crate openpgp-card 0.7.0 that any card can cause: file and message. Every user of the
 /// crate has them; here they end the input, that others be found. Every other panic is a finding.
 const KNOWN: [(&str, &str); 1] = [
     // A command of extended length that is answered 61xx or 6Cxx.

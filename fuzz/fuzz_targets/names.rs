@@ -1,4 +1,4 @@
-//! Names of readers and cards: in what is said of them, in tables and spreadsheets, in scdaemon's configuration.
+//! Names of readers and cards: in statements about them, in tables and spreadsheets, in scdaemon's configuration.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Files in which public keys are looked for, whatever they are, and what is said of the keys.
+//! Files in which public keys are looked for, whatever they are, and statements about the keys.
 
 #![no_main]
 

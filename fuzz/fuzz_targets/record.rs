@@ -1,4 +1,4 @@
-//! Records and tables of published figures that somebody else wrote: read, analysed and printed in every form.
+//! Records and tables of published figures from others: read, analyzed and printed in every form.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 /// A run, for inputs that change one in place of inventing one.
 const SEED: &[u8] = include_bytes!("../seeds/record/run.json");
-/// What may stand where something sensible stood.
+/// Replacements of something sensible.
 const STRANGE: [&str; 14] = [
     "null",
     "0",

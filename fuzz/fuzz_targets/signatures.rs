@@ -1,4 +1,4 @@
-//! What stands for a certificate of gpg's, and for a message that it has signed.
+//! Inputs in place of a certificate of gpg's, and of a message that it has signed.
 
 #![no_main]
 

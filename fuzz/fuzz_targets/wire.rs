@@ -1,4 +1,4 @@
-//! Frames between the PC/SC library and the server of a card, from whoever else writes there.
+//! Frames between the PC/SC library and the server of a card, also from other writers.
 
 #![no_main]
 

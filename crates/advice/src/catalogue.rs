@@ -171,7 +171,7 @@ impl CatalogueToken {
         let rsa = lengths
             .filter(|bits| RSA.contains(bits) && *bits <= most)
             .filter_map(|bits| Algorithm::of(Family::Rsa(bits)));
-        // `P-256 (experimental)`, `ML-DSA-65 (PIV)`: what stands behind is for people.
+        // `P-256 (experimental)`, `ML-DSA-65 (PIV)`: the rest is for people.
         let named = self.curves_openpgp.iter().chain(&self.pqc);
         let named = named.filter_map(|words| {
             let word = words.split_whitespace().next()?.to_ascii_lowercase();

@@ -63,7 +63,7 @@ pub struct EstimatedParts {
     pub program: Seconds,
 }
 
-/// Handshakes a second of a server.
+/// Handshakes per second of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handshakes {
     pub algorithm: Algorithm,

@@ -16,7 +16,7 @@ pub enum KeySpec {
     Family(Family),
     /// A key on a curve that keymark does not measure.
     Curve(&'static OtherCurve),
-    /// Diffie-Hellman modulo a prime with so many bits.
+    /// Diffie-Hellman modulo a prime with that number of bits.
     Dh(u32),
 }
 
@@ -31,7 +31,7 @@ pub struct OtherCurve {
     pub oid: String,
 }
 
-/// Object identifiers that stand for no algorithm that is measured.
+/// Object identifiers of no measured algorithm.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identifiers {
@@ -60,7 +60,7 @@ const KINDS: [(&str, OfBits); 6] = [
 ];
 
 impl KeySpec {
-    /// RSA with a modulus of so many bits.
+    /// RSA with a modulus of that number of bits.
     pub const fn rsa(bits: u32) -> Self {
         Self::Family(Family::Rsa(bits))
     }

@@ -29,7 +29,7 @@ words! {
         Roca = "roca",
         /// The primes are close.
         Fermat = "fermat",
-        /// A prime is another key's as well.
+        /// Another key has the same prime.
         SharedFactor = "shared-factor",
         /// The modulus has a small factor.
         SmallFactor = "small-factor",

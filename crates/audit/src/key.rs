@@ -165,14 +165,14 @@ pub struct Broken {
     pub is_root: bool,
 }
 
-/// A key that was found, and what is said of it; in JSON one object.
+/// A key that was found, and the statements about it; in JSON one object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct FoundKey {
     #[serde(flatten)]
     pub place: Location,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Elsewhere>,
-    /// User id, subject, comment, label: text of somebody else's.
+    /// User id, subject, comment, label: untrusted text.
     pub owner: String,
     pub form: Form,
     /// The key itself.

@@ -113,7 +113,7 @@ impl Audit {
 }
 
 /// A key that is in several places is one, unless certificates say different things of it. A private key without its
-/// public part is that beside it.
+/// public part is the one next to it.
 fn merge(found: Vec<FoundKey>) -> Vec<FoundKey> {
     let numbered = found.into_iter().enumerate();
     let (bound, mut others): (Vec<_>, Vec<_>) = numbered.partition(|(_, key)| key.is_bound());

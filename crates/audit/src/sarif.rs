@@ -1,4 +1,4 @@
-//! Findings for programs that show them beside code: SARIF 2.1.0 (OASIS).
+//! Findings for programs that show them next to code: SARIF 2.1.0 (OASIS).
 
 use keymark_bench::outside::visible::visible;
 use serde_json::{Value, json};

@@ -56,7 +56,7 @@ fn of_primes(one: u32, other: u32) -> PublicKey {
     PublicKey::rsa(&octets(&(prime(one) * prime(other))), &[1, 0, 1])
 }
 
-/// A modulus of so many bits without a small factor, which nothing else is wrong with.
+/// A modulus of that number of bits without a small factor, which nothing else is wrong with.
 fn sound(bits: u32) -> PublicKey {
     let mut modulus = vec![0xb5; bits.div_ceil(8) as usize];
     let spare = modulus.len() as u32 * 8 - bits;
@@ -213,7 +213,7 @@ fn weak_numbers_are_found_of_each_kind() {
     }
 }
 
-/// Whoever makes a key chooses its size: above what programs take nothing is calculated, and that is a finding.
+/// The maker of a key chooses its size: above what programs take nothing is calculated, and that is a finding.
 #[test]
 fn numbers_beyond_every_program_are_not_calculated_with() {
     let long = |bits: u32| octets(&((Integer::from(1_u32) << bits) - 1_u32));

@@ -69,7 +69,7 @@ impl MonotonicClock {
     /// in the future.
     #[allow(clippy::disallowed_methods, reason = "this is the one place")]
     pub fn with_epoch(epoch: Duration) -> Option<Self> {
-        // `Instant` does not tell its reading, so a second reading stands beside it.
+        // `Instant` does not tell its reading, so a second reading is kept with it.
         let elapsed = monotonic()?.checked_sub(epoch)?;
         let epoch = Instant::now().checked_sub(elapsed)?;
         Some(Self { epoch })
@@ -159,7 +159,7 @@ pub struct Harness {
     pub loop_ns: u64,
 }
 
-/// Smallest step and median distance of neighbouring readings, in nanoseconds.
+/// Smallest step and median distance of neighboring readings, in nanoseconds.
 pub fn read_cost(clock: &dyn Clock) -> (u64, u64) {
     const READINGS: usize = 4096;
     let mut steps: Vec<u64> = (0..READINGS)

@@ -64,7 +64,7 @@ pub struct Environment {
     /// Versions of libraries and programs, by name.
     pub versions: BTreeMap<String, String>,
     /// The arguments that keymark was given, without those that say only where results go and the seed, which
-    /// stands in the plan: with them the run can be made again.
+    /// is in the plan: with them the run can be made again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
 }

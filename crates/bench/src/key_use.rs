@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(String::from(calculator.clone()), text);
             assert_eq!(Calculator::try_from(text.to_owned()), Ok(calculator));
         }
-        assert!(Calculator::try_from("somebody".to_owned()).is_err());
+        assert!(Calculator::try_from("nobody".to_owned()).is_err());
     }
 
     #[test]

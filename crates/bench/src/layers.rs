@@ -74,14 +74,14 @@ pub struct LayerStep {
 pub struct OwnLibrary {
     /// Point of the key alone with this library.
     pub point: Point,
-    /// The key stores whose keys it works with. A card calculates itself, whoever asks it: there
+    /// The key stores whose keys it works with. A card calculates itself, for every program: there
     /// [`Point::RAW`] is what it takes.
     pub store: StoreKind,
     /// Column for the other library.
     pub beside: End,
     /// Explanation where both were measured.
     pub explanation: &'static str,
-    /// Explanation where layers stand on the built-in library's figure.
+    /// Explanation where layers use the built-in library's figure.
     pub stand_in: &'static str,
 }
 
@@ -133,7 +133,7 @@ pub struct Comparison {
     pub heading: &'static str,
     /// Direction of the quotient.
     pub times: Times,
-    /// The parameters of the case beside the one that has these, which is the same in all else; none where nothing is to
+    /// The parameters of the case to compare with the one that has these; all else is the same. None where nothing is to
     /// be compared.
     pub beside: fn(&Parameters) -> Option<Parameters>,
 }

@@ -74,7 +74,7 @@ impl PartSums {
         self.add_signed(part, 1, signed(whole).saturating_sub(signed(known)));
     }
 
-    /// Adds what a part took in so many operations together.
+    /// Adds the time that a part took in all these operations together.
     pub fn add_all(&mut self, part: Part, operations: u64, time: Duration) {
         if operations > 0 {
             self.add_signed(part, operations, signed(time));

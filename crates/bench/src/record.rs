@@ -1,4 +1,4 @@
-//! A finished run: plan, environment, samples. Serialised, this is the exchange format
+//! A finished run: plan, environment, samples. Serialized, this is the exchange format
 //! (`schema/record-1.json`).
 
 use derive_more::Display;
@@ -93,7 +93,7 @@ impl From<Stopped> for Ending {
     }
 }
 
-/// A mean that somebody published, without its samples.
+/// A published mean, without its samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedMean {

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-/// Rounds of the calculation: half a millisecond on a processor of 2020, so that it sees the clock rate, the neighbour
+/// Rounds of the calculation: half a millisecond on a processor of 2020, so that it sees the clock rate, the neighbor
 /// on the core and a host that takes time away, and costs little.
 const ROUNDS: u64 = 100_000;
 

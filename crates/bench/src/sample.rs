@@ -125,7 +125,7 @@ impl TryFrom<Row> for Sample {
     }
 }
 
-/// Part of a queue's time that a block of an open loop covers; it stands still between blocks.
+/// Part of a queue's time that a block of an open loop covers; it stops between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
@@ -139,7 +139,7 @@ pub struct Stretch {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// Interleaving round it belongs to: blocks of one round are neighbours in time.
+    /// Interleaving round it belongs to: blocks of one round are neighbors in time.
     pub round: u32,
     /// Samples in order of their end.
     #[schemars(with = "Vec<Row>")]

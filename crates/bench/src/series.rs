@@ -41,7 +41,7 @@ pub struct InSeries {
     pub runs: u32,
     /// Pause before the run.
     pub pause: Duration,
-    /// The series that it alternates with: runs of equal numbers are neighbours in time, and a pair.
+    /// The series that it alternates with: runs of equal numbers are neighbors in time, and a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<SeriesId>,
 }
@@ -70,7 +70,7 @@ pub struct ScheduledRun {
 
 /// When which run is made: `runs` of each side. Between runs, or pairs of them, are pauses drawn uniformly from
 /// half to one and a half of `pause`, so that a series does not keep time with something else on the machine;
-/// which side of a pair goes first is drawn as well, and nothing is waited between the two.
+/// which side of a pair goes first is also drawn, and nothing is waited between the two.
 pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<ScheduledRun> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut steps = Vec::new();

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Precision(f64);
 
 impl Precision {
-    /// ±5 %, with which a choice can be made on a machine that others use, too.
+    /// ±5 %, with which a choice can be made on a machine that others also use.
     pub const USUAL: Self = Self(0.05);
 
     /// Returns the precision as a fraction.

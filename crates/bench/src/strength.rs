@@ -1,5 +1,5 @@
-//! Strength of keys in bits, by the tables of `data/strengths`. Beside a speed stands that of
-//! NIST SP 800-57; others differ: the one made after the NSA's note of 2015 puts P-384 beside RSA-3072, at 128 bits.
+//! Strength of keys in bits, per the tables of `data/strengths`. Speeds come with that of
+//! NIST SP 800-57; others differ: the one made after the NSA's note of 2015 puts P-384 with RSA-3072, at 128 bits.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ impl Strength {
 pub enum Verified {
     /// Read in the document.
     Primary,
-    /// Read in what somebody else says of it.
+    /// From a secondary source.
     Secondary,
 }
 
@@ -97,12 +97,12 @@ impl Table {
         tables.find(|table| table.id == "nist").expect("nist.toml")
     }
 
-    /// The row of an RSA modulus, or a prime, with so many bits.
+    /// The row of an RSA modulus, or a prime, with that number of bits.
     pub fn of_modulus(&self, bits: u32) -> Option<Strength> {
         self.last_row(|row| row.modulus <= bits)
     }
 
-    /// The row of a curve whose order has so many bits. Curve25519's and Curve448's orders say nothing: they are named.
+    /// The row of a curve whose order has that number of bits. Curve25519's and Curve448's orders say nothing: they are named.
     pub fn of_order(&self, bits: u32) -> Option<Strength> {
         self.last_row(|row| row.order <= bits)
     }

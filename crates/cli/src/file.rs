@@ -26,7 +26,7 @@ pub(crate) enum Existing {
     Replaced,
 }
 
-/// Writes beside the file, and then puts that in its place: a full disk leaves nothing half done. A pipe or a device is
+/// Writes to a file next to the target, and then puts that in its place: a full disk leaves nothing half done. A pipe or a device is
 /// written to as it is.
 pub(crate) fn write(
     path: &Path,

@@ -68,7 +68,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             let _ = error.print();
             return Exit::Usage;
         }
-        // Clap answers at the first of the two, wherever the other stands.
+        // Clap answers at the first of the two, wherever the other is.
         Err(asked)
             if asked.kind() == ErrorKind::DisplayVersion
                 && words.iter().any(|word| word == "--verbose") =>

@@ -1,4 +1,4 @@
-//! Output to the terminal: colours only there, as wide as it is, and a closed pipe is no failure.
+//! Output to the terminal: colors only there, as wide as it is, and a closed pipe is no failure.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -52,7 +52,7 @@ fn print_styled(text: &str) {
     }
 }
 
-/// Help, which somebody asked for.
+/// Prints help that was asked for.
 pub(crate) fn help(text: &clap::builder::StyledStr) {
     print_styled(&text.ansi().to_string());
 }
@@ -102,7 +102,7 @@ pub(crate) fn illustrated(document: &Document, picture: Option<&str>) {
     }
 }
 
-/// A name and what is said of it, on stdout.
+/// Prints a name and its text on stdout.
 pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
     print(&text::entry(indent, name, column, value, room()));
 }

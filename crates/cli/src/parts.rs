@@ -12,7 +12,7 @@ use keymark_mcu::target::Target;
 
 /// Bytes of an ELF file besides what is loaded: symbols and debug information.
 const ASIDE: u64 = 64 << 20;
-/// Characters of what is wrong with a file: parts of it may stand there.
+/// Characters of what is wrong with a file: parts of it may be quoted.
 const LONGEST: usize = 400;
 
 /// A shipped part, with `@MHz` for another clock, or the one in that file.

@@ -52,7 +52,7 @@ pub fn until_told() -> Result<impl FnOnce() + Send, Failure> {
 
 /// Returns the signals for keymark while programs run, with SIGCHLD and SIGALRM.
 pub fn to_hand_on() -> Result<Signals, Failure> {
-    // Whoever started keymark may have blocked it.
+    // The program that started keymark may have blocked it.
     let _ = SigSet::from(Signal::SIGCHLD).thread_unblock();
     Signals::new(SIGNALS.iter().chain(&[SIGCHLD, SIGALRM])).map_err(uncaught)
 }

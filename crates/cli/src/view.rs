@@ -23,7 +23,7 @@ use crate::output;
 const COLUMNS: usize = 30;
 /// Between two drawings.
 const REDRAW: Duration = Duration::from_millis(250);
-/// Drawings a second.
+/// Drawings per second.
 pub(crate) const REDRAWS: u8 = 4;
 
 /// Returns whether this process shows a progress bar.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 /// The only version of the format so far.
 const SCHEMA: i64 = 1;
 
-/// Geometries that come with keymark: a file each, beside a README.
+/// Geometries that come with keymark: a file each, and a README.
 static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/flash");
 
 /// The most flash that may be reserved, in bytes.
@@ -66,7 +66,7 @@ pub struct Geometry {
     pub name: String,
     /// Documents and tables the figures are from.
     pub sources: Vec<String>,
-    /// Assumptions beside the published figures.
+    /// Assumptions in addition to the published figures.
     #[serde(default)]
     pub assumed: Vec<String>,
     /// Rule for programming a unit.

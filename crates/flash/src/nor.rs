@@ -8,7 +8,7 @@
 //! * an erase is not done, done, or torn: units are old, erased, or have some
 //!   of their bits set (with ECC: cannot be read), by halves or all mixed.
 //!
-//! Not modelled: cells so weakly programmed or erased that two reads differ.
+//! Not modeled: cells so weakly programmed or erased that two reads differ.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -78,7 +78,7 @@ pub struct Flash {
 #[derive(Debug, Clone)]
 enum Power {
     On,
-    /// Fails in the step after this many.
+    /// Fails after that number of steps.
     Budget(u64, Box<ChaCha8Rng>),
     Off,
 }
@@ -284,7 +284,7 @@ impl Flash {
             .is_ok_and(|data| data.iter().all(|&byte| byte == ERASED))
     }
 
-    /// All cells as they are, torn units too: what somebody with a probe would see.
+    /// All cells as they are, also torn units: the view of a probe.
     pub fn cells(&self) -> &[u8] {
         &self.cells
     }

@@ -12,7 +12,7 @@
 //!
 //! Gnuk's records are a tag and a length (or a tag and ten bits) in one halfword
 //! with nothing to check. A torn one can then read as another object, or as a
-//! counter that nobody set. Here every code stands beside its complement: a torn
+//! counter that nobody set. Here every code is next to its complement: a torn
 //! program has too many ones, torn zeroing too few, so that both fail, and a
 //! length is to be trusted even if the value after it is torn.
 
@@ -46,7 +46,7 @@ const PIN_ERRORS: u16 = 12;
 /// Content of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A value of this many bytes follows.
+    /// A value of that number of bytes follows.
     Value(usize),
     /// The counter's low bits; its high bits stay.
     CounterLow(u32),
@@ -122,7 +122,7 @@ fn encoded(code: u16, behind: &[&[u8]], unit: usize) -> Vec<u8> {
 }
 
 /// The record that sets `object` to `value`, which was checked; `previous` is the signature
-/// counter as it stands in flash, if its high bits may be left there.
+/// counter as it is in flash, if its high bits may be left there.
 pub(crate) fn encode(
     object: ObjectId,
     value: &[u8],

@@ -7,7 +7,7 @@ use crate::error::LoadError;
 /// Descriptors besides connections: of each thread (epoll, timer), and of the calling program.
 const BESIDES: u64 = 64;
 
-/// Sees to it that so many more files can be open, raising the soft limit to the hard one if need be.
+/// Makes room for that number of open files more, raising the soft limit to the hard one if need be.
 pub(crate) fn make_room(connections: u32, threads: u32) -> Result<(), LoadError> {
     let open = std::fs::read_dir("/proc/self/fd").map_or(BESIDES, |files| files.count() as u64);
     let needed = open + u64::from(connections) + 4 * u64::from(threads) + BESIDES;

@@ -33,7 +33,7 @@ pub enum LoadError {
     /// The one transaction that was tried.
     #[error("{0}")]
     Transaction(Failure),
-    /// Somebody stopped it.
+    /// It was stopped.
     #[error("it was stopped")]
     Stopped,
     /// A line of the clients' reports cannot be read.

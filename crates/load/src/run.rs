@@ -37,7 +37,7 @@ pub struct LoadProgress {
     pub transactions: u64,
     /// Transactions that failed.
     pub failed: u64,
-    /// Transactions a second since the last time this was told.
+    /// Transactions per second since the last time this was told.
     pub rate: PerSecond,
     /// 99th percentile of the durations so far; `None` without any.
     pub p99: Option<Duration>,
@@ -65,7 +65,7 @@ impl Observer for () {
 /// # Errors
 ///
 /// If it cannot begin: OpenSSL lacks what is wanted, there are too few descriptors, the settings contradict
-/// themselves. A server that cannot be reached is no error, but so many failures.
+/// themselves. A server that cannot be reached is no error: its transactions fail.
 pub fn run<'a>(
     asked: impl Into<Asked<'a>>,
     settings: &LoadSettings,
@@ -75,7 +75,7 @@ pub fn run<'a>(
     settings.check()?;
     let threads = settings.threads.get();
     make_room(settings.connections(), threads)?;
-    // The load is stopped by whoever asks for it, or by one of its threads that cannot go on.
+    // The load is stopped by the caller, or by one of its threads that cannot go on.
     let stop = AtomicBool::new(false);
     let job = LoadJob {
         asked: asked.into(),

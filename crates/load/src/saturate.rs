@@ -10,7 +10,7 @@ use keymark_bench::{Saturation, Tried, TriedDemand};
 const GAIN: f64 = 1.03;
 /// Steps without a gain that end the search.
 const PATIENCE: u32 = 2;
-/// Neighbours closer than this are the same load.
+/// Neighbors closer than this are the same load.
 const NEAR: f64 = 1.25;
 /// The knee is where this share of the best throughput is reached.
 const KNEE: f64 = 0.95;
@@ -59,7 +59,7 @@ impl UsersSearch {
         (idle < PATIENCE && next > *last).then_some(next)
     }
 
-    /// The middle of the widest gap beside the best or the knee.
+    /// The middle of the widest gap next to the best or the knee.
     fn refinement(&self) -> Option<u32> {
         let found = self.found()?;
         let beside = |users: u32| {

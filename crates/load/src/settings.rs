@@ -103,7 +103,7 @@ impl LoadSettings {
         let rate = self.load.pacing.rate();
         if rate.is_some_and(|rate| rate.per_second() < 1e-3) {
             return Err(LoadError::Settings(
-                "arrivals need a rate between one in 1000 seconds and 1,000,000,000 a second",
+                "arrivals need a rate between one in 1000 seconds and 1,000,000,000 per second",
             ));
         }
         Ok(())

@@ -53,11 +53,11 @@ pub enum ClientLine {
     Second(ClientSecond),
     /// The load is.
     End(ClientEnd),
-    /// Whoever distributes the load has lost the client, for that reason.
+    /// The distributor of the load has lost the client, for that reason.
     Lost(String),
 }
 
-/// A line, from whom, and when it came on the clock of whoever distributes the load.
+/// A line, from whom, and when it came on the distributor's clock.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Received {

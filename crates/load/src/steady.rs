@@ -13,7 +13,7 @@
 //!
 //! **Interval.** Non-overlapping batch means (Law & Kelton 2000, §9.5.3; Schmeiser 1982) over the times between ends: up to
 //! twenty batches of as many transactions each, whose lengths are nearly independent once each is longer than a few cycles;
-//! [`keymark_stats::throughput`] makes the interval and widens it where neighbours are alike.
+//! [`keymark_stats::throughput`] makes the interval and widens it where neighbors are alike.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use keymark_bench::{Batch, Steady, nanoseconds};
 
 /// Completions are counted over stretches of this length.
 const BIN: Duration = Duration::from_millis(1);
-/// The window is cut into so many batches at most.
+/// The window is cut into this number of batches at most.
 const BATCHES: u64 = 20;
 
 /// Transactions at the end of a window that do not count, in mean times: by Wald's identity the time to the first one

@@ -48,9 +48,9 @@ pub struct Expected {
 /// Versions, key exchanges and signatures that a client offers a server to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientOffer {
-    /// The only version; none stands for all that OpenSSL has.
+    /// The only version; none means all that OpenSSL has.
     pub version: Option<TlsVersion>,
-    /// The only key exchange; none stands for all that OpenSSL has.
+    /// The only key exchange; none means all that OpenSSL has.
     pub key_exchange: Option<KeyExchange>,
     /// The certificates that are accepted.
     pub certificate: Certificate,
@@ -89,7 +89,7 @@ pub enum Certificate {
     Rsa,
     /// Any with a key on a curve: only ECDSA and EdDSA are offered.
     Curve,
-    /// Any: what was seen stands in the result.
+    /// Any: the result says which was seen.
     Any,
 }
 

@@ -14,7 +14,7 @@ use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
 
-/// Parts that come with keymark: a file each, beside a README.
+/// Parts that come with keymark: a file each, and a README.
 static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/mcu");
 
 fn shipped() -> impl Iterator<Item = Result<PartFile, MicrocontrollerError>> {

@@ -1,6 +1,6 @@
 //! Predictions: a kernel with its options on a microcontroller, and what they hang on: each assumption varied alone.
 //!
-//! The variants run beside the model itself, told of the same instructions, but only for the first stretch
+//! The variants run with the model itself, told of the same instructions, but only for the first stretch
 //! of each phase: a phase is one loop over and over, so its first millions of instructions show how a variant
 //! differs. A phase's cycles under a variant are the phase's cycles times that ratio.
 
@@ -85,7 +85,7 @@ const fn unexplained(core: Core) -> f64 {
     }
 }
 
-/// The shortest and the longest duration of so many cycles, with one assumption varied or as far as a core is not explained.
+/// The shortest and the longest duration of that number of cycles, with one assumption varied or as far as a core is not explained.
 pub fn band(mcu: &Microcontroller, cycles: u64, variations: &[(Assumption, u64)]) -> Band {
     let doubts = variations
         .iter()
@@ -146,7 +146,7 @@ const ROWS: [AssumptionRow; 13] = [
             core.pairing = Pairing::Hindered;
         }
     }),
-    doubt("data beside instructions", |_, flash| {
+    doubt("data next to instructions", |_, flash| {
         if flash.ports == Ports::Shared {
             flash.ports = Ports::Apart;
         }
@@ -235,7 +235,7 @@ impl Banded {
         Self::following(mcu, 0)
     }
 
-    /// Followed outside of phases as well.
+    /// Also followed outside of phases.
     pub fn whole(mcu: &Microcontroller) -> Self {
         Self::following(mcu, STRETCH)
     }

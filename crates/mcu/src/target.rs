@@ -72,7 +72,7 @@ impl Target {
         }
     }
 
-    /// A part with the words that stand behind its name.
+    /// A part with the words behind its name.
     pub fn with_words(mcu: Microcontroller, words: &str) -> Result<Self, TargetError> {
         let (mut presets, mut changes) = (Vec::new(), Vec::new());
         for word in words.split(',').filter(|word| !word.is_empty()) {

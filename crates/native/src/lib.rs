@@ -1,4 +1,4 @@
-//! Bindings to C libraries, each with a safe interface: what the crates that wrap them lack. Unsafe code stands here
+//! Bindings to C libraries, each with a safe interface: what the crates that wrap them lack. Unsafe code is here
 //! and in the shims, which C calls, and nowhere else.
 
 pub mod cryptoki;
@@ -24,7 +24,7 @@ impl From<libloading::Error> for NativeError {
 /// Loads an installed library by the name that programs ask the system's loader for; keymark runs without it. It is
 /// never unloaded: the addresses of its functions stay good.
 fn load(file: impl AsRef<OsStr>, flags: c_int) -> Result<&'static Library, NativeError> {
-    // SAFETY: the libraries of this crate do nothing in their initialisers that depends on the state of this process;
+    // SAFETY: the libraries of this crate do nothing in their initializers that depends on the state of this process;
     // those of a PKCS#11 module may do anything, which is what loading a module of the user's choice means.
     let library = unsafe { Library::open(Some(file.as_ref()), flags) }?;
     Ok(Box::leak(Box::new(library)))

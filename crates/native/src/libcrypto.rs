@@ -107,7 +107,7 @@ impl Libcrypto {
     /// Returns whether it has keys of that name: `RSA`, `EC`, `ED25519`.
     pub fn has_keys_of(&self, name: &CStr) -> bool {
         // SAFETY: null means the default context and no properties; `name` is a C string. What was found is
-        // ours to free, which takes null as well.
+        // ours to free, which also takes null.
         let found = unsafe {
             let keys = (self.calls.keymgmt_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null());
             (self.calls.keymgmt_free)(keys);
@@ -119,8 +119,8 @@ impl Libcrypto {
 
     /// Returns whether it has the curve of that number (`OBJ_obj2nid`).
     pub fn has_curve(&self, number: c_int) -> bool {
-        // SAFETY: any number may be asked for. The group is ours to free, which takes
-        // null as well.
+        // SAFETY: any number may be asked for. The group is ours to free, which also takes
+        // null.
         let found = unsafe {
             let group = (self.calls.group_of)(number);
             (self.calls.group_free)(group);
@@ -284,7 +284,7 @@ impl Context {
         let mut length = output.len();
         let (library, raw) = (self.own.library, self.own.raw);
         let (from, to) = (input.as_ptr(), output.as_mut_ptr());
-        // SAFETY: the context is valid and was initialised for this operation. Both buffers are passed with
+        // SAFETY: the context is valid and was initialized for this operation. Both buffers are passed with
         // their lengths; libcrypto refuses an output that is too short.
         let status = unsafe {
             match self.operation {

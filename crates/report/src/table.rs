@@ -1,5 +1,5 @@
 //! The main table for programs: one flat JSON object a row, and CSV; and a series' table as CSV. Times are in seconds. The
-//! names of columns are the interface of `--format json` and of CSV, and what they mean stands in docs/output.md.
+//! names of columns are the interface of `--format json` and of CSV, and docs/output.md explains them.
 
 use keymark_bench::Parameters;
 use keymark_stats::Summary;
@@ -10,7 +10,7 @@ use crate::analysis::{Row, Saturated, UnderLoad};
 use crate::report::SeriesRow;
 use crate::visible::no_formula;
 
-/// What stands in a column of a row.
+/// Value of a column in a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -39,7 +39,7 @@ fn word(word: impl ToString) -> Option<Value> {
     plain(word.to_string())
 }
 
-/// Columns with their names, and what stands in them, if the row has it.
+/// Columns with their names, and their values, if the row has them.
 pub type Columns<R> = [(&'static str, fn(&R) -> Option<Value>)];
 
 macro_rules! columns {

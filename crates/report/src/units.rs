@@ -109,7 +109,7 @@ pub(crate) enum Bare {
     Stated,
 }
 
-/// A figure known to no better than this share is marked.
+/// A figure with a relative error above this share is marked.
 const HARDLY: f64 = 0.1;
 /// Share of doubt up to which a third digit counts.
 const WELL: f64 = 0.02;
@@ -156,7 +156,7 @@ pub fn banded_duration(value: Seconds, band: Band) -> String {
     estimated_duration(&Estimate::banded(value, band))
 }
 
-/// `2 s`, `450 µs`: a time that somebody chose, which is exact.
+/// `2 s`, `450 µs`: a chosen time, which is exact.
 pub fn chosen(time: Duration) -> String {
     if time.is_zero() {
         return duration(Seconds(0.0));

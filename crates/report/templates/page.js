@@ -147,7 +147,7 @@
     });
   };
 
-  // The state stands in the address behind '#', so that it can be sent to somebody.
+  // The state is in the address behind '#', so that it can be shared.
   const remember = () => {
     const hash = new URLSearchParams();
     if (state.filter) hash.set("rows", state.filter);

@@ -24,7 +24,7 @@
     document.querySelectorAll("[data-with]").forEach(way => { way.hidden = byId(way.dataset.with).hidden; });
     byId("shown").textContent = `${shown} of ${entries.length} ${byId("shown").dataset.what}`;
   };
-  // The state stands in the address behind '#', and goes along to pages that have the same filters.
+  // The state is in the address behind '#', and goes along to pages that have the same filters.
   const hash = () => {
     const chosen = new URLSearchParams(Object.entries(state).filter(([, value]) => value));
     return String(chosen) && `#${chosen}`;

@@ -102,7 +102,7 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// `PATH`, the directories of administrators' programs, which are not in everybody's, and what `make` has built beside
+    /// `PATH`, the directories of administrators' programs, which are not in everybody's, and what `make` has built next to
     /// this program or a test of it.
     pub fn usual() -> Self {
         let administrators = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);

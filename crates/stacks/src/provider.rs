@@ -42,7 +42,7 @@ pub trait StackProvider: Debug {
     /// The ways to a device, or why there are none: one for each stack of the family.
     fn ways(&self, device: &dyn Device) -> Vec<Way>;
 
-    /// Versions of programs and libraries that stand between keymark and the device's keys.
+    /// Versions of programs and libraries between keymark and the device's keys.
     fn versions(&self, _device: &dyn Device) -> BTreeMap<String, String> {
         BTreeMap::new()
     }

@@ -86,7 +86,7 @@ pub fn check(case: &Case) -> Result<(), String> {
     checked.map_err(|reason| format!("{}: {reason}", case.stack))
 }
 
-/// A baseline, in which a word may stand without its dimension: `agent,cached`.
+/// A baseline, in which a word may be without its dimension: `agent,cached`.
 ///
 /// # Errors
 /// When a word is none that a baseline has.

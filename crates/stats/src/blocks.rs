@@ -16,7 +16,7 @@ pub(crate) const UNIT_BLOCKS: usize = 3;
 pub const MIN_BLOCKS: usize = 8;
 /// Least number of batches into which fewer blocks are cut.
 pub(crate) const MIN_BATCHES: usize = 20;
-/// Beyond this many, neighbouring blocks are joined: precision no longer
+/// Beyond this number, neighboring blocks are joined: precision no longer
 /// grows, resampling time does.
 pub(crate) const MAX_BATCHES: usize = 1000;
 
@@ -118,7 +118,7 @@ impl Blocks {
     pub(crate) fn ranges(&self, min: usize, max: usize) -> Vec<Range<usize>> {
         let blocks: Vec<_> = self.block_ranges().collect();
         if blocks.len() > max {
-            // Neighbours are joined.
+            // Neighbors are joined.
             let groups = evenly(blocks.len(), max);
             let joined = groups.map(|group| blocks[group.start].start..blocks[group.end - 1].end);
             return joined.collect();

@@ -3,7 +3,7 @@
 //! the whole run is known better than a case's blocks know it.
 //!
 //! x'ᵢ = xᵢ − b (zᵢ − μ): x is the mean of a block, z what the reference took around it, b the slope of x on z, μ the
-//! mean of z over all blocks of the run. μ is an estimate, too: b times its half-width is added in quadrature, so that
+//! mean of z over all blocks of the run. μ is also an estimate: b times its half-width is added in quadrature, so that
 //! nothing is gained where there is but one case. References beyond Tukey's outer fences were interrupted, and count
 //! as the fence.
 

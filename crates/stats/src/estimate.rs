@@ -297,7 +297,7 @@ quantity! {
     Ratio
 }
 quantity! {
-    /// A rate in events a second.
+    /// A rate in events per second.
     PerSecond
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn groups(blocks: &Blocks) -> Option<Groups> {
     })
 }
 
-/// Place of the bin that is lowest beside the lower of the highest bins on both sides, if that is certain.
+/// Place of the bin that is lowest next to the lower of the highest bins on both sides, if that is certain.
 fn valley(counts: &[f64]) -> Option<usize> {
     let depths = (0..counts.len()).filter_map(|place| {
         let highest = |side: &[f64]| side.iter().copied().fold(0.0, f64::max);

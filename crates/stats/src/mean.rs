@@ -3,7 +3,7 @@
 //! Point: ratio of sums (all time over all samples). Interval: bootstrap-t
 //! over blocks or batches (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley
 //! 1997, §2.4 and §3.8); Student's t when there are too few to resample.
-//! Widened for what neighbouring blocks have in common, by these blocks and by the run's
+//! Widened for what neighboring blocks have in common, by these blocks and by the run's
 //! other cases. One or two blocks do not show by how much blocks differ.
 
 use crate::blocks::{Blocks, MIN_BLOCKS};

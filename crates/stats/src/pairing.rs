@@ -19,7 +19,7 @@ use crate::resample::{Cluster, ratio_of_sums, standard_error, t_half_width};
 /// Fewer shared stretches than this are not worth pairing.
 pub(crate) const MIN_STRETCHES: usize = 8;
 
-/// Fewer than this hardly show what neighbouring stretches have in common, and are paired only where that gives the
+/// Fewer than this hardly show what neighboring stretches have in common, and are paired only where that gives the
 /// narrower interval: it covers all the same (`tests/it/calibration.rs`).
 pub(crate) const ENOUGH_STRETCHES: usize = 20;
 
@@ -104,7 +104,7 @@ fn residuals(stretches: &[Pair], (a, b): (f64, f64)) -> impl Iterator<Item = (f6
         .map(move |(of_a, of_b)| (residual(of_a, a, all_a.size), residual(of_b, b, all_b.size)))
 }
 
-/// Joins neighbours beyond the number worth resampling.
+/// Joins neighbors beyond the number worth resampling.
 fn join(stretches: &[Pair]) -> Vec<Pair> {
     let groups = evenly(stretches.len(), stretches.len().min(MAX_BATCHES));
     groups.map(|group| sum(&stretches[group])).collect()

@@ -6,7 +6,7 @@
 //! point, from the linearised variance between blocks, read back through the
 //! order statistics; never narrower than the exact binomial one (Hahn &
 //! Meeker, "Statistical Intervals", 1991, §5.2), widened like that of the mean for what
-//! neighbouring blocks have in common.
+//! neighboring blocks have in common.
 
 use crate::blocks::Blocks;
 use crate::dependence::RunDependence;
@@ -17,8 +17,8 @@ use crate::special::binomial_ranks;
 /// The share of the samples below the median.
 pub(crate) const MEDIAN: f64 = 0.5;
 
-/// Number of blocks that hardly ever lie on one side of their median: with a lag-1 correlation of 0.6, a neighbour's
-/// side is one's own in 0.705 of all cases (Sheppard 1899), that of eight neighbours in 0.06.
+/// Number of blocks that hardly ever lie on one side of their median: with a lag-1 correlation of 0.6, a neighbor's
+/// side is one's own in 0.705 of all cases (Sheppard 1899), that of eight neighbors in 0.06.
 const WITHIN: usize = 9;
 
 /// Durations (ns) in ascending order: one sort serves every order statistic.
@@ -48,7 +48,7 @@ impl Sorted {
         let h = last as f64 * p.clamp(0.0, 1.0);
         let i = (h as usize).min(last);
         let (below, above) = (self.0[i] as f64, self.0[(i + 1).min(last)] as f64);
-        // Clamped: rounding must not leave the two neighbours.
+        // Clamped: rounding must not leave the two neighbors.
         Some((below + (h - i as f64) * (above - below)).clamp(below, above))
     }
 }
@@ -81,7 +81,7 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     })
 }
 
-/// The quantile of values in ascending order, of which there is one at least, and always one of them: the lower neighbour of
+/// The quantile of values in ascending order, of which there is one at least, and always one of them: the lower neighbor of
 /// definition 7.
 pub(crate) fn lower_neighbour(sorted: &[f64], p: f64) -> f64 {
     sorted[(p * (sorted.len() - 1) as f64) as usize]

@@ -37,7 +37,7 @@ const BATCHES: usize = 20;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Share of operations before the queue has its usual length.
 const WARM_UP: f64 = 0.1;
-/// Resamples of a measured service time: the least and the most of so many are 95 % apart.
+/// Resamples of a measured service time: the least and the most of this number are 95 % apart.
 const RESAMPLES: u64 = 39;
 /// Operations with each.
 const RESAMPLED: usize = 10_000;
@@ -60,7 +60,7 @@ pub struct Queue<'a> {
 /// Response times in the long run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Response {
-    /// Operations a second.
+    /// Operations per second.
     pub rate: PerSecond,
     /// Mean time from asking to the answer.
     pub mean: Seconds,
@@ -204,7 +204,7 @@ fn level_of(operations: &[(f64, f64)], share: f64) -> f64 {
 /// Source of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Demand {
-    /// A Poisson process: so many a second, whoever waits.
+    /// A Poisson process: that number per second, even while others wait.
     Arrivals(PerSecond),
     /// A closed loop, the model of machines and who repairs them (Palm 1947; Gross et al., "Fundamentals of Queueing
     /// Theory", 4th ed. 2008, §2.7).

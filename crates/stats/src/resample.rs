@@ -75,7 +75,7 @@ pub(crate) fn ratio_of_sums(clusters: impl ExactSizeIterator<Item = Cluster> + C
     Point { value, error }
 }
 
-/// The dependence of neighbouring clusters.
+/// The dependence of neighboring clusters.
 pub(crate) fn dependence_of(clusters: &[Cluster], prior: &Weights) -> Dependence {
     let value = ratio_of_sums(clusters.iter().copied()).value;
     let residuals: Vec<f64> = clusters.iter().map(|c| c.total - value * c.size).collect();
@@ -102,7 +102,7 @@ fn bootstrap_t(clusters: &[Cluster], mut rng: ChaCha8Rng) -> Option<(f64, f64)> 
 }
 
 /// The ratio of sums with an interval from resamples, or by Student's t where there are too few clusters or not
-/// `enough` samples; widened for the dependence of neighbours. Without bounds for a single cluster, `None` of none.
+/// `enough` samples; widened for the dependence of neighbors. Without bounds for a single cluster, `None` of none.
 pub(crate) fn ratio_of_sums_estimate(
     clusters: &[Cluster],
     enough: impl FnOnce() -> bool,

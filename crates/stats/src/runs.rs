@@ -182,7 +182,7 @@ impl LogRatio {
         (2.0 * self.tail(self.value.abs() - share.ln_1p())).min(1.0)
     }
 
-    /// Returns the probability of so slow a new side, if it were slower by no more than the share.
+    /// Returns the probability of so slow a new side, if it were slower by at most the share.
     pub fn p_slower_than(&self, share: f64) -> f64 {
         self.tail(self.value - share.ln_1p())
     }

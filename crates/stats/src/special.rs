@@ -62,7 +62,7 @@ fn binomial_mass(n: usize, p: f64) -> (usize, Vec<f64>) {
     const NEGLIGIBLE: f64 = 1e-20;
     let odds = p / (1.0 - p);
     let mode = (((n as f64 + 1.0) * p) as usize).min(n);
-    // Relative to the mode: normalised below, so no gamma function is needed.
+    // Relative to the mode: normalized below, so no gamma function is needed.
     let mut below = Vec::new();
     let (mut k, mut mass) = (mode, 1.0);
     while k > 0 && mass > NEGLIGIBLE {

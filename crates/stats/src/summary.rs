@@ -20,9 +20,9 @@ const SEVERE: f64 = 0.05;
 /// ... or this share of the time.
 const SEVERE_TIME: f64 = 0.2;
 
-/// Neighbouring blocks are called alike beyond this correlation ...
+/// Neighboring blocks are called alike beyond this correlation ...
 const ALIKE: f64 = 0.3;
-/// ... if that widens intervals by so much.
+/// ... if that widens intervals by this factor.
 const WIDENED: f64 = 1.5;
 
 /// Statistics of one case's durations.
@@ -51,7 +51,7 @@ pub struct Summary {
     pub drift: Option<Drift>,
     /// A valley that parts the durations; `None` where they are one group.
     pub groups: Option<Groups>,
-    /// Correlation of neighbouring blocks; 0 where there are too few to tell.
+    /// Correlation of neighboring blocks; 0 where there are too few to tell.
     pub dependence: Dependence,
     /// The mean before its correction for the machine's speed, where that helps.
     pub controlled: Option<Controlled>,
@@ -71,7 +71,7 @@ impl Summary {
         }
     }
 
-    /// Summarises a case, with what its run's other cases tell; `None` without samples.
+    /// Summarizes a case, with what its run's other cases tell; `None` without samples.
     pub fn of(blocks: &Blocks, run: &RunDependence, seed: u64) -> Option<Self> {
         let sorted = Sorted::of(blocks);
         let (min, max) = extremes(&sorted)?;
@@ -135,7 +135,7 @@ pub enum Warning {
     },
     /// Nothing can be said of drift.
     TooFewForDrift,
-    /// Neighbouring blocks are alike.
+    /// Neighboring blocks are alike.
     Dependent(Dependence),
     /// Durations come in several groups.
     Groups(Groups),

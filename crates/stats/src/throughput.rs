@@ -3,7 +3,7 @@
 //!
 //! Ratio of sums over windows with a bootstrap-t interval (Efron & Tibshirani
 //! 1993, ch. 12); Student's t with fewer than twenty windows; widened for the
-//! dependence of neighbours.
+//! dependence of neighbors.
 
 use std::collections::HashSet;
 
@@ -73,7 +73,7 @@ pub(crate) fn clusters(windows: &[Window]) -> Vec<Cluster> {
     timed(windows).map(cluster).collect()
 }
 
-/// Observed operations a second; `None` without a window, no bounds for one.
+/// Observed operations per second; `None` without a window, no bounds for one.
 pub fn throughput(
     windows: &[Window],
     run: &RunDependence,
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_gain_forgets_what_the_machine_did_to_both() {
-        // The machine is twice as slow in every other round; two workers do 1.8 times as much in each.
+        // The machine is twice as slow in every other round; two workers are 1.8× as fast in each.
         let windows = |rate: f64| -> Vec<Window> {
             let window = |round: u32| Window {
                 completed: rate * if round.is_multiple_of(2) { 1.0 } else { 0.5 },

@@ -9,8 +9,8 @@
 //! scaled by √(k/(k−1)) for k windows (Rao & Wu, "Resampling Inference With
 //! Complex Survey Data", 1988, §2).
 //!
-//! A few windows give wild variances, and weights made of them favour levels that look steady by chance. So variances are
-//! shrunk to the pooled one, as far as they differ no more than chance allows: Smyth, "Linear Models and Empirical Bayes
+//! A few windows give wild variances, and weights made of them favor levels that look steady by chance. So variances are
+//! shrunk to the pooled one, as far as chance explains their differences: Smyth, "Linear Models and Empirical Bayes
 //! Methods", 2004, eq. 3 and §6.2.
 
 use std::collections::BTreeMap;
@@ -278,7 +278,7 @@ fn shrink(spreads: &[Spread]) -> Option<Vec<f64>> {
 }
 
 /// Degrees of freedom the pooled variance is worth; `None` for infinitely
-/// many, if the variances differ no more than chance would have it.
+/// many, if chance explains the differences of the variances.
 fn prior_df(spreads: &[Spread]) -> Option<f64> {
     let usable = || spreads.iter().filter(|s| s.df > 0.0 && s.variance > 0.0);
     let logs: Vec<f64> = usable().map(|s| s.variance.ln()).collect();

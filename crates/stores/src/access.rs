@@ -39,7 +39,7 @@ pub enum Access {
 /// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
 pub trait ModuleAccess: Debug + Send + Sync {
     /// Returns the means by which a program uses the key. A test key is written to the token for it, if that is one of
-    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
+    /// keymark's own, and given a certificate where one is wanted; owners have seen to it for other keys.
     fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
 
     /// The module's other tokens that would take a PIN.
@@ -180,7 +180,7 @@ impl ProgramKey {
         uri.to_string()
     }
 
-    /// The private key's URI (RFC 7512). Whoever wants the PIN finds it in that file: the PIN itself is in no URI, since
+    /// The private key's URI (RFC 7512). Programs find the PIN in that file: the PIN itself is in no URI, since
     /// URIs are arguments.
     pub fn uri(&self, pin_file: Option<&Path>) -> String {
         let uri = Pkcs11Uri {

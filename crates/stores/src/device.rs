@@ -60,7 +60,7 @@ pub struct Looked {
     pub unseen: Option<Error>,
     /// Readers whose token another program has to itself, by their names.
     pub occupied: Vec<String>,
-    /// Places beside readers where tokens were looked for.
+    /// Places other than readers where tokens were looked for.
     pub visited: Vec<Visited>,
 }
 

@@ -1,4 +1,4 @@
-//! Programs that stand in for a device: started by a script in a private directory, gone with it.
+//! Programs that replace a device: started by a script in a private directory, gone with it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -83,7 +83,7 @@ impl PublicKey {
     }
 
     /// A key from its point (SEC 1, uncompressed) or its string of RFC 7748 or 8032, which may
-    /// stand behind OpenPGP's 0x40.
+    /// follow OpenPGP's 0x40.
     pub fn point(algorithm: Algorithm, point: &[u8]) -> Result<Self, ErrorStack> {
         let Family::Weierstrass(curve) = algorithm.family() else {
             let behind = point.strip_prefix(&[0x40]);

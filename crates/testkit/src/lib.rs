@@ -140,6 +140,6 @@ pub fn assert_silent<W: AsRef<str>>(
     let text = text.to_string();
     for word in words {
         let word = word.as_ref();
-        assert!(!text.contains(word), "'{word}' stands there: {text}");
+        assert!(!text.contains(word), "'{word}' is there: {text}");
     }
 }

@@ -1,4 +1,4 @@
-//! A pcscd of our own with vpcd's reader in it, for cards as if they were real ones, beside that of the system and unseen by it.
+//! A pcscd of our own with vpcd's reader in it, for cards as if they were real ones, next to that of the system and unseen by it.
 //!
 //! pcscd's directory, `/run/pcscd`, is compiled in. Its socket is not, if it gets one the way
 //! systemd passes it (sd_listen_fds(3)); its file for the process id goes where nobody else looks
@@ -41,7 +41,7 @@ const LOG: &str = "pcscd.log";
 
 /// It takes 10 ms here; a port that is taken delays it by 0.4 s.
 const START: Duration = Duration::from_secs(10);
-/// Between our look for free ports and pcscd's taking them, somebody else may.
+/// Between our look for free ports and pcscd's taking them, another program may take them.
 const ATTEMPTS: usize = 5;
 /// What vpcd says then (ifd-vpcd.c).
 const PORT_TAKEN: &str = "Could not initialize connection to virtual ICC";
@@ -144,7 +144,7 @@ impl PrivatePcscd {
             }
         }
         Err(format!(
-            "vpcd found its TCP ports taken {ATTEMPTS} times; is somebody taking all of them?"
+            "vpcd found its TCP ports taken {ATTEMPTS} times; is a program taking all of them?"
         ))
     }
 
@@ -273,7 +273,7 @@ fn command(
         Isolation::Nothing => PCSCD_ON_SOCKET.to_owned(),
         Isolation::Mounts | Isolation::User => format!("{PRIVATE_RUN} && {PCSCD_ON_SOCKET}"),
     };
-    // Where nothing isolates, this stands in front of the shell in place of it.
+    // Where nothing isolates, this is in front of the shell in place of it.
     let mut command = Command::new("env");
     command
         .args(isolation.wrapper())

@@ -39,7 +39,7 @@ impl Server {
         });
     }
 
-    /// Ends it at once, whoever is connected.
+    /// Ends it at once, even with clients.
     pub fn stop(&mut self) {
         // Its children end with it.
         self.thaw();

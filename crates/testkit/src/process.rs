@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The test program that is running, to run that one test alone: where the environment of a process
-/// is what the test is about. A name that no test has is a success as well.
+/// is what the test is about. A name that no test has is also a success.
 pub fn this_test_program(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]);
@@ -55,7 +55,7 @@ pub fn gnupg_with(directory: &Path, lines: &str) {
     write_script(&directory.join("gpg"), &format!("{lines}\n{installed}"));
 }
 
-/// Compiles C in a directory beside this test program, once.
+/// Compiles C in a directory next to this test program, once.
 pub fn compiled(name: &str, arguments: &[&str]) -> PathBuf {
     let place = std::env::current_exe().unwrap().with_extension("c");
     std::fs::create_dir_all(&place).unwrap();

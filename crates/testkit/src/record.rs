@@ -14,7 +14,7 @@ pub fn case(algorithm: &str, stack: StackName) -> Case {
     crate::case(algorithm).stack(stack).build()
 }
 
-/// A signature of the software store by so many workers.
+/// A signature of the software store by that number of workers.
 pub fn signing(algorithm: &str, stack: StackName, workers: u32) -> Case {
     let case = crate::case(algorithm).operation(Operation::Sign);
     case.stack(stack)
@@ -23,7 +23,7 @@ pub fn signing(algorithm: &str, stack: StackName, workers: u32) -> Case {
         .build()
 }
 
-/// Samples of so many nanoseconds each, one after the other.
+/// Samples of that number of nanoseconds each, one after the other.
 pub fn block(round: u32, latencies: &[u64]) -> Block {
     let mut clock = u64::from(round) * 1_000_000_000;
     let samples = latencies.iter().map(|latency| {
@@ -38,7 +38,7 @@ pub fn block(round: u32, latencies: &[u64]) -> Block {
     }
 }
 
-/// Blocks of workers that are busy all the time, with operations of about so many microseconds.
+/// Blocks of workers that are busy all the time, with operations of about that number of microseconds.
 pub fn measured(case: Case, microseconds: f64) -> CaseRecord {
     let cpu = (case.stack == StackName::GNUPG)
         .then(|| CpuTime::new(Duration::from_millis(3), Duration::from_millis(1)));
@@ -81,7 +81,7 @@ pub fn failed(case: Case, reason: &str) -> CaseRecord {
     }
 }
 
-/// A case of which somebody says how many seconds it took.
+/// A case with its published time in seconds.
 pub fn published(case: Case, seconds: f64) -> CaseRecord {
     CaseRecord {
         published: Some(PublishedMean::from(Seconds(seconds))),

@@ -26,7 +26,7 @@ pub struct SoftHsmToken {
 }
 
 impl SoftHsmToken {
-    /// Initialises the token with `softhsm2-util`.
+    /// Initializes the token with `softhsm2-util`.
     pub fn new() -> Self {
         let token = Self {
             directory: tempfile::tempdir().unwrap(),
@@ -67,7 +67,7 @@ impl SoftHsmToken {
         self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
     }
 
-    /// Puts a certificate beside an RSA key, as an administrator does: made by `openssl` with the engine, written by
+    /// Puts a certificate next to an RSA key, as an administrator does: made by `openssl` with the engine, written by
     /// `pkcs11-tool`.
     pub fn certify(&self, id: &str, label: &str) {
         let (certificate, pin) = (self.path("certificate.der"), self.path("certificate.pin"));
@@ -106,7 +106,7 @@ impl SoftHsmToken {
         output
     }
 
-    /// The module that stands before SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
+    /// The module in front of SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
     pub fn misbehaving_module(&self) -> PathBuf {
         static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
             let source = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pkcs11_module.c");

@@ -17,7 +17,7 @@ fn named_by_a_process(path: &Path) -> bool {
     naming(path) > 0
 }
 
-/// What stands in its file, once none of ours is starting, which may put its own there until it is up.
+/// The content of its file, once none of ours is starting, which may put its own there until it is up.
 fn pid_of_the_systems() -> Option<Vec<u8>> {
     let pcscd = File::open(PCSCD).unwrap();
     pcscd.lock().unwrap();

@@ -1,5 +1,5 @@
 //! `keymark advise`: what follows from constraints for a purpose. A candidate is a device with a key; each constraint that
-//! refuses one says why, so that what would change the answer can be said as well.
+//! refuses one says why, so that the answer also says what would change it.
 
 mod device;
 mod server;

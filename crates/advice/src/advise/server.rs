@@ -10,7 +10,7 @@ use super::{AdviceQuestion, Answer, Candidate};
 use crate::basis;
 use crate::cost::{Figures, Handshakes};
 
-/// The published table, and its claim that is asked for: RSA-2048 costs so many times P-256, both with ECDHE on P-256.
+/// The published table, and its claim that is asked for: RSA-2048 costs N× P-256, both with ECDHE on P-256.
 const RATIOS: &str = "kario-2014-tls-ratios";
 const CLAIM: [&str; 2] = ["nistp256 kex=ecdhe-p256", "rsa2048 kex=ecdhe-p256"];
 
@@ -26,7 +26,7 @@ impl AdviceQuestion {
         let shortest = |kind: fn(&Candidate<'_>) -> bool| {
             let of_kind = answers.iter().filter(move |one| kind(one));
             let usual = of_kind.clone().min_by_key(|one| one.algorithm.length().1)?;
-            // Of the measured ones the fastest stands first.
+            // The fastest measured one comes first.
             let fastest = of_kind.clone().next().filter(|one| one.is_below(usual));
             Some(fastest.unwrap_or(usual).algorithm)
         };
@@ -139,7 +139,7 @@ fn exchange(figures: &Figures) -> Option<String> {
                 == (one.algorithm, one.stack, &one.conditions)
                 && other.exchange != one.exchange
         };
-        // The best rates stand first: the next of the same kind is the one to beat.
+        // The best rates come first: the next of the same kind is the one to beat.
         let next = forward().find(same);
         next.is_some_and(|next| one.rate.low > next.rate.high)
     };

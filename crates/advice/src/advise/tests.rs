@@ -92,7 +92,7 @@ fn a_server_with_old_clients_gets_two_certificates() {
     insta::assert_snapshot!(shown(&question));
 }
 
-/// A load of that certificate on a server, with so many transactions in a tenth of a second.
+/// A load of that certificate on a server, with that number of transactions per tenth of a second.
 fn load(algorithm: &str, in_a_part: u64) -> CaseRecord {
     let steady = Steady {
         stretches: vec![(1, 3)],

@@ -11,7 +11,7 @@ use crate::{answered, basis};
 
 /// The way that answers are about.
 pub(super) const BEST: Distribution = Distribution::LeastConn;
-/// Rows of each way: so many fewer tokens than suffice are shown, too.
+/// Rows of each way that are shown below the number of tokens that suffices.
 const BELOW: u32 = 2;
 /// A share of operations that so few of them do not tell from none.
 const HARDLY: f64 = 1e-4;

@@ -1,4 +1,4 @@
-//! `keymark capacity`: how many tokens a rate, or so many users, takes. Each number of tokens is simulated behind each way of
+//! `keymark capacity`: how many tokens a rate, or a number of users, takes. Each number of tokens is simulated behind each way of
 //! distribution ([`keymark_stats::Queue`]); the answer is the fewest that suffice.
 
 mod document;
@@ -132,7 +132,7 @@ impl CapacityQuestion {
             enough: response.is_some_and(|found| match (self.p99, self.demand) {
                 (Some(limit), _) => found.p99.value <= limit,
                 (None, Demand::Arrivals(_)) => true,
-                // On average they wait no longer than the operation takes.
+                // On average they wait at most as long as the operation takes.
                 (None, Demand::Users { .. }) => found.mean.0 <= 2.0 * service.0,
             }),
         }

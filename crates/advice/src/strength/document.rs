@@ -107,7 +107,7 @@ impl StrengthQuestion {
             blocks.clear();
         }
         if !row.unlisted_by.is_empty() {
-            let text = format!("nothing is said of it by {}", row.unlisted_by.join(", "));
+            let text = format!("not listed by {}", row.unlisted_by.join(", "));
             blocks.push(basis(text));
         }
         Section::headed(format!("{} at {}", row.key, self.date), blocks).first()

@@ -34,7 +34,7 @@ pub struct StrengthQuestion {
     pub policies: Vec<Policy>,
 }
 
-/// A key with all that is said of it, as JSON has it.
+/// A key with all statements about it, as JSON has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeyRow {
     /// The key.

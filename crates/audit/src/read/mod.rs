@@ -324,7 +324,7 @@ impl Read {
         self.keys.len() + self.not_read.len() + self.without_key.len() + self.sealed.len()
     }
 
-    /// Puts private keys that cannot be seen on one of the lists: with their public key beside them they are nothing
+    /// Puts private keys that cannot be seen on one of the lists: with their public key next to them they are nothing
     /// to worry about.
     pub(super) fn settle(&mut self) {
         for Sealed { place, within } in std::mem::take(&mut self.sealed) {

@@ -1,7 +1,7 @@
 //! OpenPGP keys (RFC 9580): packets in a row, a certificate after another, and GnuPG's keybox around them.
 //!
 //! Numbers are read here and not by the library, which refuses RSA above 4096 bits and exponents that it thinks wrong:
-//! those are what is looked for. Self-signatures are believed: whoever can put one into a keyring can put in a key.
+//! those are what is looked for. Self-signatures are believed: an attacker who can put one into a keyring can put in a key.
 
 use keymark_bench::Family;
 use keymark_bench::outside::openpgp::{
@@ -100,7 +100,7 @@ struct Signature {
     made: u32,
     lasts: u32,
     flags: u8,
-    /// The ends of fingerprints and ids of whoever made it.
+    /// The ends of the issuers' fingerprints and ids.
     issuers: Vec<[u8; 8]>,
 }
 

@@ -86,7 +86,7 @@ fn named(oid: &str, identifier: &[u8], key: &[u8]) -> PublicKey {
     }
 }
 
-/// A number without its sign, which some programs forget: OpenSSL takes such numbers for positive as well.
+/// A number without its sign, which some programs forget: OpenSSL also takes such numbers for positive.
 fn positive<'a>(element: &Element<'a>) -> Option<&'a [u8]> {
     (element.tag == INTEGER && !element.content.is_empty()).then_some(element.content)
 }

@@ -37,7 +37,7 @@ pub(super) fn of_line(place: &Location, line: &[u8]) -> Option<Result<FoundKey, 
     let mut rest = line.trim_ascii_start();
     while !rest.is_empty() {
         if let Some((blob, comment)) = key_at(rest) {
-            // A comment stands behind the key, and before it hosts or options.
+            // A comment follows the key, and hosts or options precede it.
             let before = &line[..line.len() - rest.len()];
             let owner = if comment.is_empty() { before } else { comment };
             let blob = BASE64.decode(blob);
@@ -53,7 +53,7 @@ pub(super) fn of_line(place: &Location, line: &[u8]) -> Option<Result<FoundKey, 
     refused.map(Err)
 }
 
-/// The blob of a key that stands at the beginning, and what is behind it.
+/// The blob of a key at the beginning, and what is behind it.
 fn key_at(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (kind, rest) = split_word(text);
     let (blob, rest) = split_word(rest);
@@ -223,7 +223,7 @@ fn of_fields(name: &str, fields: &mut Fields<'_>, blob: &[u8]) -> Result<PublicK
     Ok(key)
 }
 
-/// The public part of a private key (PROTOCOL.key): it stands before the encrypted one, which is not looked at.
+/// The public part of a private key (PROTOCOL.key): it is before the encrypted one, which is not looked at.
 pub(super) fn of_private(place: &Location, bytes: &[u8]) -> Result<FoundKey, String> {
     let rest = bytes
         .strip_prefix(MAGIC)

@@ -109,7 +109,7 @@ fn self_signatures_say_when_a_key_ends_and_how_they_were_made() {
     assert!(matches!(&old.key.numbers, Numbers::Dsa { q, .. } if q.len() == 20));
 }
 
-/// A damaged private part stands behind what is read.
+/// A damaged private part follows what is read.
 #[test]
 fn of_a_private_key_the_public_part_alone_is_read() {
     let (_, bytes) = FILES[6];
@@ -157,7 +157,7 @@ fn damaged_files_are_named_and_the_others_go_on() {
     assert!(text.place.within.ends_with("notes.txt") && text.what == "text");
 }
 
-/// A file links outside as well, as in /etc/ssl/certs; a directory does not, and nothing is waited for.
+/// A file may link outside, as in /etc/ssl/certs; a directory may not, and nothing is waited for.
 #[test]
 fn a_directory_is_not_left_and_nothing_in_it_is_waited_for() {
     use std::os::unix::fs::symlink;

@@ -156,7 +156,7 @@ impl Read {
                 .map_or_else(String::new, |at| name(&body[at]));
             let mut found = FoundKey::new(place.clone(), owner, Form::Plain, key);
             found.findings.extend(negative(&body[at]));
-            // Issuer, validity and subject stand before the key of a certificate.
+            // Issuer, validity and subject come before the key of a certificate.
             if let Some([issuer, validity, subject]) = at.checked_sub(3).map(|from| &body[from..at])
             {
                 found.form = Form::Certificate;

@@ -1,7 +1,7 @@
 //! Moduli with a prime in common: Bernstein, "How to find smooth parts of integers" (2004), and Heninger, Durumeric,
 //! Wustrow, Halderman, "Mining Your Ps and Qs", USENIX Security 2012.
 //!
-//! The tree holds products N and, beside them, sums of cofactors D: at a leaf N is a modulus and D is 1, and above
+//! The tree holds products N and sums of cofactors D: at a leaf N is a modulus and D is 1, and above
 //! N = N₁N₂, D = D₁N₂ + D₂N₁. At the root D = Σ N/Nᵢ, which modulo Nᵢ is N/Nᵢ, the product of all others. So D is reduced
 //! on the way down, and not N modulo squares, which are twice as long.
 

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::{bits, trimmed};
 
-/// A list may have so many octets: badkeys' has a hundred million.
+/// Size limit of a list in octets: badkeys' has a hundred million.
 const MOST: u64 = 1 << 30;
 /// Hexadecimal digits in Debian's lists: the last 80 bits of a hash.
 const DIGITS: usize = 20;

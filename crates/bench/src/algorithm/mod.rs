@@ -126,7 +126,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns true if a key of the algorithm can do the operation: one that signs can authenticate as well.
+    /// Returns true if a key of the algorithm can do the operation: one that signs can also authenticate.
     pub fn has(self, operation: Operation) -> bool {
         let signs = operation == Operation::Authenticate;
         let same = if signs { Operation::Sign } else { operation };

@@ -59,7 +59,7 @@ impl Pacing {
     }
 }
 
-/// Operations a second; positive and finite.
+/// Operations per second; positive and finite.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -67,7 +67,7 @@ impl Pacing {
 pub struct Rate(#[schemars(with = "f64")] OrderedFloat<f64>);
 
 impl Rate {
-    /// The rate in operations a second.
+    /// The rate in operations per second.
     pub const fn per_second(self) -> f64 {
         self.0.0
     }
@@ -81,7 +81,7 @@ impl TryFrom<f64> for Rate {
             Ok(Self(OrderedFloat(rate)))
         } else {
             Err(format!(
-                "a rate must be a number of operations a second above 0, not {rate}"
+                "a rate must be a number of operations per second above 0, not {rate}"
             ))
         }
     }
@@ -149,7 +149,7 @@ impl Load {
     }
 }
 
-/// ` c=4 50/s`, ` p=4`, as it stands behind a stack's name; nothing for a single thread in a closed loop.
+/// ` c=4 50/s`, ` p=4`, as it follows a stack's name; nothing for a single thread in a closed loop.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.worker {

@@ -27,7 +27,7 @@ words! {
         Twin = "twin",
         /// A model's figure.
         Predicted = "predicted",
-        /// Somebody's article.
+        /// An article.
         Published = "published",
     }
 }

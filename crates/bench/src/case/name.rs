@@ -130,7 +130,7 @@ name! {
 }
 
 impl StackName {
-    /// A library call or an APDU, nothing around it: what every other stack stands on.
+    /// A library call or an APDU, nothing around it: the base of every other stack.
     pub const RAW: Self = Self::of("raw");
     /// gpg-agent, asked over its Assuan socket.
     pub const AGENT: Self = Self::of("agent");

@@ -77,7 +77,7 @@ pub fn excerpt(text: &str) -> String {
 /// Returns one line of at most that many characters. A longer text loses its middle, so that the end of another
 /// library's message, with the place of the error, stays.
 pub fn shortened(text: &str, most: usize) -> String {
-    // Before it is written out as well, so that little is gone through.
+    // Cut first, so that little has to be made visible.
     let seen = cut(text, most);
     cut(&visible(&seen), most).into_owned()
 }

@@ -144,7 +144,7 @@ fn version(text: &str) -> Result<[u8; 3], String> {
         })
 }
 
-/// A name that can stand in `twin:NAME` and in a table.
+/// A name that is valid in `twin:NAME` and in a table.
 fn checked(name: String) -> Result<String, String> {
     let usable = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !name.is_empty() && name.chars().all(usable) {

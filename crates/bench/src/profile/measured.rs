@@ -183,7 +183,7 @@ fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
     ServiceTime::quantiles(&quantiles)
 }
 
-/// A name that can stand behind `twin:`.
+/// A name that is valid behind `twin:`.
 pub fn slug(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     lower.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")

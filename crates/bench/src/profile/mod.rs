@@ -64,7 +64,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// A time that somebody measured.
+    /// A measured time.
     pub const fn measured(time: ServiceTime) -> Self {
         Self {
             time,

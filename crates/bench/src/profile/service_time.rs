@@ -76,7 +76,7 @@ impl Sampler {
         Self(ChaCha12Rng::seed_from_u64(seed))
     }
 
-    /// Draws one that is the same for the same seed and number, whoever draws the others.
+    /// Draws a value that depends only on the seed and the number.
     pub fn nth(seed: u64, number: u64) -> Self {
         let mut random = ChaCha12Rng::seed_from_u64(seed);
         random.set_stream(number);

@@ -71,7 +71,7 @@ impl Iterator for Poisson {
     }
 }
 
-/// The queue of an open loop, on a clock of its own that stands still between blocks and while keymark is
+/// The queue of an open loop, on a clock of its own that stops between blocks and while keymark is
 /// busy with itself: who waits at the end of a block has waited that long when the next one begins, and no
 /// longer.
 #[derive(Debug, Clone)]

@@ -94,7 +94,7 @@ impl Start {
         }
     }
 
-    /// Waits until the others are here, too.
+    /// Waits until the others are here.
     pub(crate) fn arrive(&self) {
         let missing = self.count_one();
         let waiting = self.complete.wait_while(missing, |missing| *missing > 0);

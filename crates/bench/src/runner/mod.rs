@@ -37,7 +37,7 @@ use worker_loop::Budget;
 pub trait Observer {
     /// The case is being made ready; keys may have to be generated.
     fn preparing(&mut self, id: CaseId, case: &Case) {}
-    /// Measuring begins, with so many cases ready.
+    /// Measuring begins, with that number of cases ready.
     fn measuring(&mut self, harness: &Harness, ready: usize) {}
     /// A block was measured and verified.
     fn block(&mut self, id: CaseId, block: &Block) {}

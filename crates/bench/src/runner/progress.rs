@@ -20,7 +20,7 @@ const LEAST_TIME: Duration = Duration::from_secs(2);
 const PARTS: u32 = 200;
 /// A block without a plan's time limit lasts this long.
 const USUAL_BLOCK: Duration = Duration::from_millis(10);
-/// Blocks of operations shorter than this hold several of them; longer ones stand alone.
+/// Blocks of operations shorter than this hold several of them; longer ones are alone.
 const SHORT_OPERATION: Duration = Duration::from_millis(1);
 /// Blocks of operations shorter than this are led in by one that is not counted, because the caches hold another
 /// case's data when a block begins. What takes longer fills them as it goes.
@@ -35,7 +35,7 @@ const LEAST_OF_EACH: u32 = 8;
 /// slow (`make overhead`).
 const LEAST_TOGETHER: Duration = Duration::from_millis(40);
 const LEAD_IN_TOGETHER: u32 = 4;
-/// A block of several workers is made so many times longer, at most, while one of them is done before another begins.
+/// The factor by which a block of several workers is made longer, at most, while one of them is done before another begins.
 const LONGEST_TOGETHER: u32 = 64;
 /// A block of an open loop; its queue goes on in the next.
 const OPEN_BLOCK: Duration = Duration::from_millis(500);
@@ -56,12 +56,12 @@ pub(super) struct CaseProgress {
     /// First sample's start and last sample's end, whatever was measured in between.
     span: Option<(Timestamp, Timestamp)>,
     operation: Duration,
-    /// How many times longer than usual blocks of several workers have to be for them to work together: who finds what
+    /// The factor by which blocks of several workers have to be longer for them to work together: who finds what
     /// they queue for taken may be back for it much later (pcscd's clients look ten times a second).
     longer: u32,
     /// Time that an open loop still has to run before it counts.
     filling: Duration,
-    /// The part of the case's own time, if it has any, after which it counts all the same: its queue's clock stands still
+    /// The part of the case's own time, if it has any, after which it counts all the same: its queue's clock stops
     /// for what is done around blocks, which may be the most of it.
     filled_at: Option<Duration>,
 }
@@ -244,8 +244,8 @@ impl CaseProgress {
 }
 
 /// How long an open loop runs before it counts: ten times what its queue takes to forget how it began, about
-/// S/(1−ρ)² for one server (relaxation time of M/M/1: Cohen, "The Single Server Queue", 1982, II.2.1), but no
-/// more than a part of the time that is given.
+/// S/(1−ρ)² for one server (relaxation time of M/M/1: Cohen, "The Single Server Queue", 1982, II.2.1), but at
+/// most a part of the time that is given.
 fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Duration) -> Duration {
     let Some(rate) = case.load.pacing.rate() else {
         return Duration::ZERO;
@@ -298,7 +298,7 @@ mod tests {
         })
     }
 
-    /// The budget of so many workers whose operation takes that long.
+    /// The budget of these workers, whose operation takes that long.
     fn budget(workers: u32, operation: Duration) -> Budget {
         CaseProgress {
             stop: StopRule::For(Duration::from_secs(1)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-/// Visits that every case should get if they take no longer than this in all, and however long one takes: fewer say
+/// Visits that every case should get if they take at most this in all, and however long one takes: fewer say
 /// little of what visits have in common.
 const VISITS: u32 = 16;
 const AT_MOST: Duration = Duration::from_secs(4);
@@ -115,7 +115,7 @@ impl Shares {
     }
 }
 
-/// The order of a round: what is compared stands side by side. Groups come in a random order, and so do the
+/// The order of a round: compared cases are neighbors. Groups come in a random order, and so do the
 /// members of each.
 pub(super) fn shuffle<T, G: PartialEq>(
     members: &mut Vec<T>,

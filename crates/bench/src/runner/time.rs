@@ -6,7 +6,7 @@ use super::RunningPlan;
 use crate::Timestamp;
 
 /// How long a single call of a library may take before its process is ended: what is left of the time that was given, but
-/// no more of it than is fair to the other cases where it is the plan's, and no less than the case's own visits suggest.
+/// at most what is fair to the other cases where it is the plan's, and at least what the case's own visits suggest.
 pub(super) fn longest_call(
     left: Option<Duration>,
     part: Option<Duration>,

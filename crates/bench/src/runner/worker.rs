@@ -105,7 +105,7 @@ enum Said {
 }
 
 impl WorkerProcess {
-    /// The process behind the line, with so many threads.
+    /// The process behind the line, with that number of threads.
     pub fn new(channel: impl Channel + 'static, threads: usize) -> Self {
         Self {
             channel: Box::new(channel),

@@ -133,7 +133,7 @@ pub(crate) struct Shared<'a> {
     gate: &'a (dyn Fn() + Sync),
     /// Operations that may still start.
     tickets: AtomicI64,
-    /// Set by a failing worker, so that the others stop as well.
+    /// Set by a failing worker, so that the others also stop.
     failed: AtomicBool,
     /// Time when the first worker passed the barrier.
     begin: OnceLock<Timestamp>,
@@ -176,7 +176,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Waits, and says whether it has come to that: not if somebody ends the run.
+    /// Waits, and returns whether the moment has come: not if the user ends the run.
     fn waited_until(&self, moment: Timestamp) -> bool {
         loop {
             if self.interrupt.load(Ordering::Relaxed) {
@@ -258,7 +258,7 @@ impl<'a> Turns<'a> {
         Timestamp(begin.0.saturating_sub(before))
     }
 
-    /// The queue's clock stands still for what keymark spends on itself.
+    /// The queue's clock stops for what keymark spends on itself.
     fn pause(&mut self, length: Duration) {
         self.begin = self.begin.after(length);
     }

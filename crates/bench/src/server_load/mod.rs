@@ -45,7 +45,7 @@ pub struct ServerLoad {
     pub cut_off: u64,
     /// Arrivals that were due and had not begun at the cut-off.
     pub waiting: u64,
-    /// Processor time of the server's processes during the load; none where they are somebody else's.
+    /// Processor time of the server's processes during the load; none where they are not keymark's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_ns: Option<u64>,
     /// Processor time around a service that signs for others.
@@ -78,7 +78,7 @@ pub struct ServerLoad {
     pub clients: BTreeMap<String, Option<String>>,
 }
 
-/// Processor time around a service during the load, beside that of its own processes.
+/// Processor time around a service during the load, apart from that of its own processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceCpu {
@@ -122,7 +122,7 @@ pub struct Saturation {
     pub best_users: u32,
     /// The fewest that reached nearly as much.
     pub knee_users: u32,
-    /// The highest rate of arrivals, in transactions a second, at which 99 % stayed below the limit.
+    /// The highest rate of arrivals, in transactions per second, at which 99 % stayed below the limit.
     pub rate_within_limit: Option<f64>,
 }
 
@@ -132,7 +132,7 @@ pub struct Saturation {
 pub struct Tried {
     /// Users or rate of the attempt.
     pub demand: TriedDemand,
-    /// Transactions a second.
+    /// Transactions per second.
     pub rate: f64,
     /// 99th percentile of the durations.
     pub p99_ns: u64,
@@ -148,7 +148,7 @@ pub struct Tried {
 pub enum TriedDemand {
     /// Number of users in closed loops.
     Users(u32),
-    /// Arrivals at random, at that rate a second.
+    /// Arrivals at random, at that rate per second.
     Rate(f64),
 }
 
@@ -192,7 +192,7 @@ impl Steady {
         self.batches.iter().map(window).collect()
     }
 
-    /// Transactions a second.
+    /// Transactions per second.
     pub fn rate(&self) -> PerSecond {
         let sum = |of: fn(&Batch) -> u64| self.batches.iter().map(of).sum::<u64>() as f64;
         PerSecond(sum(|batch| batch.completed) / (sum(|batch| batch.length_ns) / 1e9))

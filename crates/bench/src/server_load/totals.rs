@@ -21,7 +21,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Another transaction that succeeded, which took so long and brought so many bytes.
+    /// Adds another transaction that succeeded, with its duration and its bytes.
     pub fn push(&mut self, whole: Duration, bytes: u64) {
         let time_ns = nanoseconds(whole);
         self.add(&Self {

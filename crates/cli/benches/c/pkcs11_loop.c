@@ -1,7 +1,7 @@
 /* The least that signing through a PKCS#11 module can cost: C_SignInit and C_Sign in a loop, a session a thread,
  * nothing else; or calling at all, by C_GetSessionInfo. Arguments: the module, the token's label, the file of its PIN, of
  * the key its label, and "sign" or "info".
- * Reads "threads milliseconds", one line a measurement; answers with calls a second, of a signature's two as one.
+ * Reads "threads milliseconds", one line a measurement; answers with calls per second, of a signature's two as one.
  * The list of functions is that of PKCS#11 2.40 §3.6. */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//! Time and memory of analysing a million samples.
+//! Time and memory of analyzing a million samples.
 
 use std::num::NonZeroU32;
 use std::process::Command;
@@ -52,7 +52,7 @@ pub(crate) fn analyse(case: &Case) -> Result<String, Failure> {
     let analysis = Analysis::of(&record, &[]);
     let seconds = clock.now().since(start).as_secs_f64();
     if analysis.rows.iter().any(|row| row.summary.is_none()) {
-        return Err("nothing was analysed".into());
+        return Err("nothing was analyzed".into());
     }
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status

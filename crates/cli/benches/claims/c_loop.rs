@@ -81,7 +81,7 @@ pub(crate) struct Pkcs11Loop(Loop);
 impl Pkcs11Loop {
     const PROGRAM: &str = "pkcs11_loop";
 
-    /// Compiles it into that directory, and puts the PIN beside it.
+    /// Compiles it into that directory, and puts the PIN next to it.
     pub(crate) fn compile(directory: &Path) -> Result<(), Failure> {
         compile(Self::PROGRAM, directory)?;
         Ok(fs::write(directory.join(PIN_FILE), PIN)?)
@@ -104,7 +104,7 @@ impl Pkcs11Loop {
         Loop::start(&mut command).map(Self)
     }
 
-    /// Signatures or calls a second.
+    /// Signatures or calls per second.
     pub(crate) fn rate(&mut self, threads: u32) -> Result<f64, Failure> {
         self.0.ask(&format!("{threads} {}", HALF.as_millis()))
     }

@@ -55,7 +55,7 @@ impl Figure {
             Limit::AtMost(limit) => ("≤", limit),
             Limit::AtLeast(limit) => ("≥", limit),
         };
-        // Limits that are computed have no more than these digits of meaning.
+        // Computed limits have at most these digits of meaning.
         format!("{sign} {}{}", (limit * 1e3).round() / 1e3, self.unit)
     }
 }
@@ -88,7 +88,7 @@ pub(crate) fn in_turn(
 ) -> Result<f64, Failure> {
     let mut ratios = Vec::with_capacity(pairs);
     for pair in 0..pairs {
-        // Who goes first changes, so that neither drift nor the other's caches favour one.
+        // Who goes first changes, so that neither drift nor the other's caches favor one.
         let (own, other) = if pair % 2 == 0 {
             let own = own(pair)?;
             (own, other(pair)?)

@@ -21,7 +21,7 @@ pub(crate) struct KryopticToken {
 }
 
 impl KryopticToken {
-    /// Initialises one.
+    /// Initializes one.
     pub(crate) fn new() -> Result<Self, Failure> {
         let token = Self {
             directory: TempDir::new()?,

@@ -1,5 +1,5 @@
-//! The simulator: its speed, functional and timed, beside QEMU on the same program, and its predictions
-//! beside the published times of the FST-01.
+//! The simulator: its speed, functional and timed, against QEMU on the same program, and its predictions
+//! against the published times of the FST-01.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -32,9 +32,9 @@ const PROCESSES: usize = 10;
 const PAIRS: usize = 25;
 /// Pairs of keymark and ods-hsmspeed in each, which makes a key each time.
 const SPEED_PAIRS: usize = 2;
-/// Time of each half of a pair beside ods-hsmspeed.
+/// Time of each half of a pair with ods-hsmspeed.
 const SPEED_HALF: Duration = Duration::from_millis(300);
-/// A file beside the token.
+/// A file next to the token.
 const SPEED_CONFIGURATION: &str = "conf.xml";
 /// The keys: their labels are keymark's names of the algorithms.
 const KEYS: [(&str, &str, &str); 2] = [
@@ -82,7 +82,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-/// Extra time of an operation of 50 µs because its two calls are noted for whoever watches the process.
+/// Extra time of an operation of 50 µs because its two calls are noted for observers of the process.
 fn watching() -> Result<Figure, Failure> {
     const OPERATIONS: u32 = 1_000_000;
     const OPERATION: Duration = Duration::from_micros(50);
@@ -212,7 +212,7 @@ impl Own {
         Ok(Self { case, stack })
     }
 
-    /// Operations a second as a row says.
+    /// Operations per second as a row says.
     fn rate(&self, time: Duration) -> Result<f64, Failure> {
         raw::keymark(&self.case, &self.stack, time)
     }
@@ -221,8 +221,8 @@ impl Own {
 /// Argument with which the binary calls itself: modules find their tokens by the environment of the process.
 pub(crate) const ARGUMENT: &str = "sign-on-token";
 
-/// The process's part, for a directory, a module, a key and so many threads: prints the median ratio to the C loop, and to ods-hsmspeed, if its
-/// configuration is given.
+/// The process's part, for a directory, a module, a key and a number of threads: prints the median ratio to the C loop, and to
+/// ods-hsmspeed, if its configuration is given.
 pub(crate) fn compare(arguments: &[OsString]) -> Result<String, Failure> {
     let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
     let [directory, module, key, threads, more @ ..] = texts.as_slice() else {
@@ -257,7 +257,7 @@ fn configure_speed(token: &SoftHsmToken) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Signatures a second by ods-hsmspeed on a token of those tokens.
+/// Signatures per second by ods-hsmspeed on a token of those tokens.
 fn speed(directory: &Path, tokens: &Path, threads: u32, operations: u32) -> Result<f64, Failure> {
     let each = (operations / threads).max(1).to_string();
     let output = Command::new("ods-hsmspeed")

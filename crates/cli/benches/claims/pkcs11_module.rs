@@ -21,7 +21,7 @@ const SERVICE_MS: f64 = 20.0;
 const OPERATIONS: u32 = 240;
 /// Processes, and threads in each.
 const CALLERS: [(u32, u32); 5] = [(1, 1), (1, 4), (4, 1), (2, 8), (8, 2)];
-/// Whoever came that much earlier, in nanoseconds, came first.
+/// A caller that came that much earlier, in nanoseconds, came first.
 const EARLIER: u64 = 5_000_000;
 
 /// Both.

@@ -60,7 +60,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     ))
 }
 
-/// Operations a second as a run of the case reports them, again where a lock let only one of two workers in and the run
+/// Operations per second as a run of the case reports them, again where a lock let only one of two workers in and the run
 /// reports none.
 pub(crate) fn keymark(case: &Case, stack: &RawStack, time: Duration) -> Result<f64, Failure> {
     watched(case, stack, time, &mut ())

@@ -28,7 +28,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
         input: 0,
         output: &output[..length],
     }];
-    // The first check asks gpg as well.
+    // The first check also asks gpg.
     let check = || {
         workload
             .verifier

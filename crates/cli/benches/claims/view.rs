@@ -30,7 +30,7 @@ pub(crate) fn measure() -> Result<Figure, Failure> {
         .arg("/dev/null")
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    // What was drawn stands before it.
+    // The drawing comes before it.
     let value = text
         .rsplit_once("ratio ")
         .map(|(_, value)| value.trim().parse());

@@ -18,7 +18,7 @@ pub struct StrengthArguments {
     /// Keys: rsa3072, rsa2047, nistp256, ed25519, mldsa65, dh2048, …
     #[arg(value_name = "KEY")]
     pub keys: Vec<KeySpec>,
-    /// Show the weakest keys of each kind with this many bits of security
+    /// Show the weakest keys of each kind with BITS bits of security
     #[arg(long, value_name = "BITS", value_parser = level, conflicts_with = "keys")]
     pub level: Option<Strength>,
     /// Status on this day [default: today]

@@ -128,7 +128,7 @@ pub struct ExtentArguments {
     #[arg(long, value_name = "PERCENT")]
     pub precision: Option<Precision>,
 
-    /// ... but for no longer than this
+    /// ... but for at most this
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub case_time: Option<Duration>,
 

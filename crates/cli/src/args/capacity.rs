@@ -49,7 +49,7 @@ pub struct CapacityArguments {
     /// Longest pause of users before each operation [default: none]
     #[arg(long, value_name = "TIME", requires = "users", value_parser = duration)]
     pub think: Option<Duration>,
-    /// 99 % of the operations take no longer [default: the queue does not grow; users wait no longer than an operation takes]
+    /// 99 % of the operations take no longer [default: the queue does not grow; users wait at most as long as an operation takes]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub p99: Option<Duration>,
     /// Spare tokens

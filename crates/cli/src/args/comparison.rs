@@ -65,7 +65,7 @@ impl SeriesArguments {
 /// Prefix of the names of shipped figures.
 const PUBLISHED: &str = "published:";
 
-/// Runs that are compared: of the archive, or figures that somebody published.
+/// Runs to compare: of the archive, or published figures.
 #[derive(Debug, Display, Clone, PartialEq, Eq)]
 pub enum SideArgument {
     /// A run, a series or several.
@@ -118,7 +118,7 @@ pub enum Units {
 #[derive(Debug, Args)]
 pub struct CompareArguments {
     /// The runs: keymark compares the others with the first, or with --baseline; in a single one, its copies. A
-    /// run of a series stands for the series; 'series:last', 'series:last~1' and 'series:NAME' name one,
+    /// run of a series means the series; 'series:last', 'series:last~1' and 'series:NAME' name one,
     /// 'last,last~2,last~4' several runs, 'published:lwn-2017' an article's figures
     #[arg(value_name = "RUN", required_unless_present = "by")]
     pub sides: Vec<SideArgument>,

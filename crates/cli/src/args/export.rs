@@ -28,7 +28,7 @@ pub struct ExportArguments {
     /// Form [default: by the ending of the file]
     #[arg(long, value_name = "FORMAT", value_parser = forms())]
     pub format: Option<ExportForm>,
-    /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
+    /// Show these published figures next to the first run's: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PublishedTable::named)]
     pub published: Vec<PublishedTable>,
     /// Overwrite a page that keymark did not write

@@ -313,7 +313,7 @@ pub struct ShowArguments {
     /// Show only cases with all of these words in their name, such as 'rsa2048 gpg'
     #[arg(long, value_name = "WORDS")]
     pub case: Option<String>,
-    /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
+    /// Show these published figures next to the run's: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PublishedTable::named)]
     pub published: Vec<PublishedTable>,
     /// Format of the output

@@ -46,7 +46,7 @@ fn compared(
         .map(|side| load(side, archive))
         .collect::<Result<_, _>>()?;
     if let Some(baseline) = baseline {
-        // Under whatever name it stands among the others, too.
+        // Also where it has another name among the others.
         sides.retain(|side| !same_runs(side, &baseline));
         sides.insert(0, baseline);
     }

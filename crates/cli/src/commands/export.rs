@@ -14,7 +14,8 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 /// Refusal of published figures with a series.
-pub(super) const BESIDE_A_RUN: &str = "published figures can be shown beside one run; for series use 'compare series:… published:NAME'";
+pub(super) const BESIDE_A_RUN: &str =
+    "published figures can be shown with one run; for series use 'compare series:… published:NAME'";
 
 pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
     let file = arguments.output.as_ref();

@@ -7,13 +7,13 @@ use keymark_bench::{Assumed, Operation, StoreIdentity, StoreKind};
 /// Operations of twins, in the order of a card's slots.
 const OF_TWINS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
 
-/// An operation of a twin, and the algorithms that it has for it; those of assumed times stand last.
+/// An operation of a twin, and the algorithms that it has for it; those of assumed times come last.
 pub(crate) fn of_twin(
     identity: &StoreIdentity,
     capabilities: &[Capability],
 ) -> Vec<(Operation, String)> {
     let by_operation = OF_TWINS.map(|operation| {
-        // PKCS#11 has no slots: whoever logs in with a key asks for a signature.
+        // PKCS#11 has no slots: a login with a key asks for a signature.
         if operation == Operation::Authenticate && identity.kind == StoreKind::PKCS11 {
             return (
                 operation,

@@ -140,7 +140,7 @@ pub(crate) fn print(records: &mut [Record], kind: Option<PictureKind>) -> Result
     Ok(())
 }
 
-/// Returns the picture below a run's verdict: bars of parts, in a pipe as well; others only on a terminal with room for them
+/// Returns the picture below a run's verdict: bars of parts, also in a pipe; others only on a terminal with room for them
 /// and the tables.
 pub(crate) fn below_the_verdict(analysis: &Analysis, record: &Record) -> Option<(Beside, String)> {
     let chart = analysis.picture(record)?;

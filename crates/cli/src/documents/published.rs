@@ -29,7 +29,7 @@ pub(crate) fn records<'s>(
     records.filter(some).collect()
 }
 
-/// Published loads and ratios, as they stand in their tables.
+/// Prints published loads and ratios as they are in their tables.
 pub(crate) fn print_tables(shipped: &[PublishedTable]) {
     let sections: Vec<Section> = shipped
         .iter()

@@ -64,14 +64,14 @@ pub(crate) fn loads(wanted: &LoadArguments, usual: &[u32]) -> Result<Vec<Load>, 
     Ok(numbers.iter().map(|number| load(*number, pacing)).collect())
 }
 
-/// Returns the addresses of a running server, if it may be loaded: a load on somebody else's server is an attack.
+/// Returns the addresses of a running server, if it may be loaded: a load on another owner's server is an attack.
 pub(crate) fn own(address: &Address, confirmed: bool) -> Result<Vec<SocketAddr>, Failure> {
     let addresses = address.resolve().map_err(Failure::nothing_usable)?;
     if confirmed || Remote::is_loopback(&addresses) {
         return Ok(addresses);
     }
     Err(Failure::usage(format!(
-        "{address} is not this machine, and loading somebody else's server is an attack; confirm with \
+        "{address} is not this machine, and loading a server that is not yours is an attack; confirm with \
          --i-own-this-server that it is yours"
     )))
 }

@@ -93,7 +93,7 @@ class Watched {
 
 const validator = new HtmlValidate({
   extends: ["html-validate:standard", "html-validate:a11y"],
-  // Matters of taste, and rules about files that somebody edits.
+  // Matters of taste, and rules about files that are edited by hand.
   rules: { "long-title": "off", "no-inline-style": "error", "no-trailing-whitespace": "off", "svg-focusable": "off" },
 });
 

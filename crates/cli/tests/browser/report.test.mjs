@@ -29,7 +29,7 @@ async function opened(hash = "", options = {}) {
   return { watched, page };
 }
 
-test("the answer stands on top, and every case in the table", async () => {
+test("the answer is on top, and every case in the table", async () => {
   const { watched, page } = await opened();
   assert.match(await page.locator("h1").textContent(), /^Private keys on .*, \d+ cores?$/);
   assert.match(await page.locator(".run").textContent(), new RegExp(record.id));
@@ -134,7 +134,7 @@ test("selected cases are compared by the figure that is chosen", async () => {
   watched.assertQuiet([address]);
 });
 
-test("what is chosen stands in the address and is taken from there", async () => {
+test("the selection is in the address and is taken from there", async () => {
   const { page } = await opened();
   await page.getByLabel("Filter").fill("sign");
   await page.getByLabel("Unit").selectOption("ms");
@@ -174,7 +174,7 @@ test("a figure tells its exact value to mouse and keyboard", async () => {
   watched.assertQuiet([address]);
 });
 
-test("the data are handed over as they stand in the page", async () => {
+test("the data are handed over as they are in the page", async () => {
   const { watched, page } = await opened();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /^Download/ }).click()]);
   assert.equal(download.suggestedFilename(), `keymark-${record.id}.json`);

@@ -73,7 +73,7 @@ test("family and level leave the devices that have both in one key", async () =>
   watched.assertQuiet([site]);
 });
 
-test("what is chosen stands in the address, and goes along to a device and back", async () => {
+test("the selection is in the address, and goes along to a device and back", async () => {
   const { watched, page } = await opened("index.html");
   await page.getByLabel("Family", { exact: true }).selectOption({ label: "elliptic curves" });
   await page.getByLabel("Security", { exact: true }).selectOption({ label: "128-bit" });
@@ -110,7 +110,7 @@ test("a place on a device's page is no filter", async () => {
   watched.assertQuiet([site]);
 });
 
-test("chart and table stand beside one another, with the same rows", async () => {
+test("chart and table are next to one another, with the same rows", async () => {
   const { watched, page } = await opened("devices/yubikey-4.html", { viewport: { width: 1700, height: 1000 } });
   const section = page.locator("#rsa2048-decrypt");
   await section.scrollIntoViewIfNeeded();
@@ -177,7 +177,7 @@ test("without JavaScript all of it can be read and reached", async () => {
   assert.equal((await devices(page)).length, 4);
   assert.equal(await page.locator("#tools:visible").count(), 0);
   const line = page.locator("tr", { has: page.getByRole("link", { name: "YubiKey 4" }) });
-  assert.match(await line.textContent(), /: \d\S* (ms|s)/, "a time stands on the first page");
+  assert.match(await line.textContent(), /: \d\S* (ms|s)/, "a time is on the first page");
   await line.getByRole("link", { name: "YubiKey 4" }).click();
   assert.match(await page.locator("nav .keys").textContent(), / \d\S* (ms|s)/);
   assert.equal(await page.locator("h1").textContent(), "YubiKey 4");

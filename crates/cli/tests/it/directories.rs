@@ -64,7 +64,7 @@ fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o777
 }
 
-/// Somebody who may not do everything.
+/// An unprivileged user.
 fn as_nobody(command: &mut Command) -> &mut Command {
     if nix::unistd::Uid::effective().is_root() {
         command.uid(65534).gid(65534);
@@ -82,7 +82,7 @@ fn an_archive_is_its_owners_alone() {
         .ends(0);
     assert_eq!(mode(&archive), 0o600);
     assert_eq!(mode(&place.path("data/keymark")), 0o700);
-    // What SQLite puts beside it while somebody has it open.
+    // What SQLite puts next to it while it is open.
     let open = rusqlite::Connection::open(&archive).unwrap();
     open.execute("UPDATE run SET state = state", ()).unwrap();
     for beside in ["-wal", "-shm"] {

@@ -1,4 +1,4 @@
-//! Records that somebody else wrote, with what would harm a terminal, a spreadsheet or the reader's patience.
+//! Records from others, with content that would harm a terminal, a spreadsheet or the reader's patience.
 
 use std::fs::File;
 

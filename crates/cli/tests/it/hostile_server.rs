@@ -1,4 +1,4 @@
-//! Whoever answers where a team's archive should be, by the real binary.
+//! Servers that answer where a team's archive should be, by the real binary.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -51,7 +51,7 @@ use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
-/// Asserts that so many operations of each row's case were done, and that none failed.
+/// Asserts that each row's case did that number of operations, and that none failed.
 #[track_caller]
 fn assert_measured(rows: &[Value], operations: u64) {
     for row in rows {

@@ -15,7 +15,7 @@ fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
     let place = Place::new(KEYMARK);
     let shown = place.stdout(SHORT);
     assert_says(&shown, ["ed25519", "rsa2048"]);
-    assert!(!shown.contains('\u{1b}'), "colours without a terminal");
+    assert!(!shown.contains('\u{1b}'), "colors without a terminal");
     let runs = place.rows("runs --format json");
     assert_eq!(runs.len(), 1);
     assert_has(&runs[0], json!({"state": "finished", "samples": 150}));
@@ -97,7 +97,7 @@ fn a_time_that_is_given_is_kept_whatever_arrives_or_thinks() {
         let begun = clock.now();
         let common = "--algorithm ed25519 --operation sign --stack raw --case-time 1s --no-save";
         place.ends(&format!("bench {common} {load}"), 0);
-        // Checks are slow without optimisation.
+        // Checks are slow without optimization.
         assert!(clock.now().since(begun) < Duration::from_secs(20), "{load}");
     }
 }

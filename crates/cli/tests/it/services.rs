@@ -92,7 +92,7 @@ impl Authority {
         let signer = if wrong == Wrong::Key { "other" } else { "tsa" };
         let mut body = match wrong {
             Wrong::Nonce => {
-                // SHA-256 stands behind its 19 octets of algorithm, and before the nonce.
+                // SHA-256 follows its 19 octets of algorithm, and before the nonce.
                 let from = query.windows(2).position(|two| two == [4, 32]).unwrap() + 2;
                 let digest = query[from..from + 32].iter();
                 let digest: String = digest.map(|octet| format!("{octet:02x}")).collect();
@@ -154,7 +154,7 @@ fn what_keymark_takes_from_an_authority_openssl_verifies_too() {
         )));
     }
     let shown = place.stdout("show last");
-    assert_says(&shown, ["timestamps a second", "one client"]);
+    assert_says(&shown, ["timestamps per second", "one client"]);
     assert_silent(&shown, ["handshake"]);
     place.record();
     place.assert_gone();
@@ -231,7 +231,7 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
     }
     assert_says(
         &place.stdout("show last"),
-        ["timestamps a second", "zeitgitterd 2 agents c=2"],
+        ["timestamps per second", "zeitgitterd 2 agents c=2"],
     );
     place.assert_gone();
 }

@@ -47,7 +47,7 @@ fn a_picture_is_for_a_person_at_a_terminal_that_is_wide_enough() {
     ] {
         let shown = on_a_terminal(&place, columns, arguments);
         assert_eq!(has_picture(&shown), expected, "{columns}: {shown}");
-        assert!(shown.contains('\u{1b}'), "in colours: {shown}");
+        assert!(shown.contains('\u{1b}'), "in colors: {shown}");
     }
     let piped = place.keymark("show last").env("LC_ALL", "C.UTF-8").output();
     assert!(!has_picture(&text(&piped.unwrap().stdout)));

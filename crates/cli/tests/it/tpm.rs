@@ -42,7 +42,7 @@ fn a_killed_keymark_takes_its_tpm_along() {
 fn a_tpm_that_is_not_there_says_what_to_do() {
     let place = Place::new(KEYMARK);
     if std::path::Path::new("/dev/tpmrm0").exists() {
-        // It is somebody's: what it has is asked of nobody here.
+        // It has an owner, so it is not asked what it has.
         return;
     }
     assert_says(&place.refused("bench --device tpm", 3), ["swtpm-esys"]);

@@ -37,7 +37,7 @@ fn demand(unit: usize) -> (usize, usize) {
 }
 
 /// The segments, if they are enough in any order of writes: each may waste almost the longest
-/// record at its end, one is blank, and a copy has to have room beside everything else.
+/// record at its end, one is blank, and a copy has to have room in addition to everything else.
 pub(super) fn layout(flash: &Flash) -> Result<Vec<Page>> {
     let unit = flash.unit();
     let (live, longest) = demand(unit);

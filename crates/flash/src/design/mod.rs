@@ -3,7 +3,7 @@
 //! Both keep these properties at every cut of power: mounted again, an object has
 //! its old or its new value for the write that was cut and its value for all
 //! others; nothing is readable of a replaced private key; and
-//! all that a mount does can be cut as well. A mount of what was not cut writes nothing.
+//! all that a mount does can also be cut. A mount of what was not cut writes nothing.
 
 mod log;
 mod separate;

@@ -34,7 +34,7 @@ pub(super) struct Separate {
 }
 
 /// Sectors in order of address: pool, keys, certificate. An area too small for what it holds
-/// takes the next sector as well.
+/// also takes the next sector.
 pub(super) fn layout(flash: &Flash) -> Result<Vec<Page>> {
     let unit = flash.unit();
     let key = seal_bytes(unit) + long_bytes(MAX_KEY_BYTES, unit);
@@ -145,7 +145,7 @@ impl Slots {
         Ok(slots)
     }
 
-    /// Makes records unreadable: by zeros beside a live one, else with their page.
+    /// Makes records unreadable: by zeros next to a live one, else with their page.
     fn dispose(&mut self, flash: &mut Flash, records: &[FlashRecord]) -> Result<(), FlashError> {
         for record in records {
             let index = self.page_of(record);

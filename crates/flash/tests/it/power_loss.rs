@@ -127,18 +127,18 @@ impl EveryKey {
 }
 
 /// How thoroughly cuts are tried. Every step of every write is cut; of some writes what comes after
-/// a cut is tried as well.
+/// a cut is also tried.
 #[derive(Clone, Copy)]
 struct Depth {
     /// Writes after provisioning.
     warm: usize,
-    /// So many at the end are followed up,
+    /// Number of writes at the end that are followed up,
     last: usize,
-    /// and so many of those before that erase something: of keys, certificates and others each.
+    /// and of those before that erase something: of keys, certificates and others each.
     erasing: usize,
-    /// After three cuts of such a write the mount is cut at one in so many steps.
+    /// After three cuts of such a write the mount is cut at one step in this number.
     mount_stride: u64,
-    /// After one in so many cuts, those that tear an erase and the last ones the storage is used further.
+    /// After one cut in this number, those that tear an erase and the last ones the storage is used further.
     uses: u64,
 }
 

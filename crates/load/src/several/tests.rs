@@ -3,7 +3,7 @@ use keymark_bench::{Load, Pacing};
 
 use super::*;
 
-/// Transactions of 200 ms, one after the other, by so many users; all of a client's seconds but for the lost ones.
+/// Transactions of 200 ms, one after the other, by that number of users; all of a client's seconds but for the lost ones.
 fn second(number: u64, users: u64) -> ClientSecond {
     let done = 5 * users;
     ClientSecond {

@@ -133,13 +133,13 @@ fn a_single_user_and_a_saturated_server_are_known_for_constant_service() {
     let (rate, response) = averages(Repair::new(1, constant), span(2, 12), 300);
     near(rate, 1.0 / 0.55, 0.01);
     near(response, 0.05, 1e-6);
-    // So many that the server never rests: each waits for all others but those who think.
+    // Enough users that the server never rests: each waits for all others but those who think.
     let (rate, response) = averages(Repair::new(60, constant), span(5, 15), 20);
     near(rate, 20.0, 0.002);
     near(response, 60.0 * 0.05 - 0.5, 0.02);
 }
 
-/// The same queue by steps of a tenth of a millisecond: whoever is due joins a line, whose first is served.
+/// The same queue by steps of a tenth of a millisecond: a due user joins a line, whose first is served.
 fn step_by_step(queue: Repair, seconds: u64, seed: u64) -> (f64, f64) {
     const STEP: f64 = 1e-4;
     let mut users: Vec<Thoughts> = (0..queue.users)
@@ -210,7 +210,7 @@ fn all_over_all_is_biased_where_the_window_is_not() {
     near(rate, exact, 0.01);
 }
 
-/// Nine of ten requests take half of the mean, the others 5.5 times as much.
+/// Nine of ten requests take half of the mean, the others 5.5× the mean.
 fn mixed(rng: &mut ChaCha8Rng) -> Duration {
     SERVICE.mul_f64(if rng.random_bool(0.9) { 0.5 } else { 5.5 })
 }
@@ -238,7 +238,7 @@ fn intervals_hold_the_truth() {
                 (low * 0.9999..=high * 1.0001).contains(&truth)
             });
             let held = held.count() as f64 / 4.0;
-            // Of constant service the rate is exact, and few users share what they wait: neighbours make up for each other.
+            // Of constant service the rate is exact, and few users share what they wait: neighbors make up for each other.
             let most = if name == "constant" || users == 5 {
                 100.0
             } else {
@@ -275,7 +275,7 @@ fn what_ends_at_once_is_not_cut_apart() {
             .iter()
             .all(|batch| batch.length_ns > 0 && batch.round == 3)
     );
-    // All of the first ten stand for what came before.
+    // All of the first ten represent what came before.
     let done: u64 = steady.batches.iter().map(|batch| batch.completed).sum();
     assert_eq!(done, 70);
     near(steady.rate().0, 10.0, 1e-9);

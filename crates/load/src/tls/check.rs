@@ -2,7 +2,7 @@
 //!
 //! OpenSSL's security level does not look at the certificate's key where no chain is verified, so this does. In TLS
 //! 1.2 the list of groups is that of the certificate's curves, too (RFC 8422 §5.1.1): the client offers P-256
-//! beside X25519, and whether the server took X25519 is checked here.
+//! with X25519, and whether the server took X25519 is checked here.
 
 use keymark_bench::Algorithm;
 
@@ -25,7 +25,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) leaf: &'a [u8],
 }
 
-/// Agreement of client and server, beside version and key exchange, which were requested.
+/// Agreement of client and server, apart from version and key exchange, which were requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Negotiated {
     /// The cipher suite.

@@ -188,7 +188,7 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// Begins to connect; `watched` sees to it that somebody knows when the socket is ready.
+    /// Begins to connect; `watched` sees to it that the thread learns when the socket is ready.
     pub(crate) fn start(
         means: &ThreadContext<'_>,
         request: PreparedRequest,

@@ -30,7 +30,7 @@ pub(crate) enum TurnEnding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) slot: usize,
-    /// Start of its latency; `None` stands for its own start.
+    /// Start of its latency; `None` means its own start.
     pub(crate) scheduled: Option<Duration>,
 }
 

@@ -47,7 +47,7 @@ fn arrivals(rate: f64, most: u32, seconds: u64) -> (LoadSettings, Vec<Duration>)
 fn an_open_loop_counts_the_wait_behind_a_stall() {
     const STALL: Duration = Duration::from_millis(600);
     let server = Server::start(&p256(), Behaviour::StallOnce(STALL));
-    // Fifty arrivals a second: some thirty are due during the stall, whether there is room for them or one is open at once.
+    // Fifty arrivals per second: some thirty are due during the stall, whether there is room for them or one is open at once.
     for most in [100, 1] {
         server.seen.0.store(0, Ordering::Relaxed);
         let (settings, due) = arrivals(50.0, most, 2);

@@ -131,7 +131,7 @@ fn what_the_server_lacks_is_an_alert_by_its_name() {
     };
     let version = failure(TlsVersion::V1_3, KeyExchange::EcdheP256);
     assert_eq!(version.to_string(), "alert protocol_version");
-    // A client of TLS 1.2 offers the certificate's curve as well, and the server takes that one.
+    // A client of TLS 1.2 also offers the certificate's curve, and the server takes that one.
     let group = failure(TlsVersion::V1_2, KeyExchange::X25519);
     assert_eq!(group, Failure::Unexpected(Expectation::KeyExchange));
     let server = Server::with(&p256(), Behaviour::Serve, |context| {

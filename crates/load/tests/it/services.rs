@@ -26,7 +26,7 @@ enum Answers {
     ByClosing,
 }
 
-/// It accepts until the test ends, or so many connections; of none the kernel keeps them waiting.
+/// It accepts until the test ends, or for that number of connections; of none the kernel keeps them waiting.
 fn serve(answers: Answers, connections: usize) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -81,7 +81,7 @@ fn answer(mut stream: TcpStream, answers: Answers) -> Option<()> {
     stream.write_all(said.as_bytes()).ok()
 }
 
-/// Whoever stamps says what for.
+/// Stamps name the request that they answer.
 struct Stamps;
 
 impl Exchange for Stamps {

@@ -74,7 +74,7 @@
                    UMAAL (y0, c, x0, b_) LIMB ("str", y0, r_, 0), \
                    r, r, s, b, carry, i)
 
-/* Loads and stores stand together so that they pipeline, a cycle each. */
+/* Loads and stores are together so that they pipeline, a cycle each. */
 #define MULADDC_4(r, d, s, b, carry, i) \
     MULADDC_ASM_4 (LOAD_S_4 \
                    LIMB ("ldr", y0, d_, 0) LIMB ("ldr", y1, d_, 1) \

@@ -12,7 +12,7 @@
 enum { CRT_STORED, CRT_RECOMPUTED };
 enum { KEY_IN_RAM, KEY_IN_FLASH };
 
-/* Written by whoever runs the kernel before it starts. */
+/* Written by the simulator or debugger before the kernel starts. */
 struct options {
     uint32_t bits;
     uint32_t window;

@@ -50,7 +50,7 @@ fn shift_add_move(half: u32, flags: Flags) -> Effect {
     }
 }
 
-/// Rd is the first operand as well.
+/// Rd is also the first operand.
 const fn onto(d: Register, m: Register) -> Operands {
     Operands::new(d, d, m)
 }

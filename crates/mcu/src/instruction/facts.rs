@@ -195,7 +195,7 @@ pub enum Architecture {
 }
 
 impl Effect {
-    /// Returns true if that architecture has it, in so many bytes that begin with `first`.
+    /// Returns true if that architecture has it, in that number of bytes that begin with `first`.
     pub(crate) fn belongs_to(&self, architecture: Architecture, size: u8, first: u16) -> bool {
         match architecture {
             Architecture::Armv6M => self.is_baseline(size, first),
@@ -220,7 +220,7 @@ impl Effect {
         }
     }
 
-    /// Returns true if it needs to know where it stands, other than for an address.
+    /// Returns true if it needs to know its own address, other than for an address.
     pub(crate) fn reads_pc(&self) -> bool {
         match *self {
             Self::DataRegister(alu, _, r) | Self::DataShifted(alu, _, r, _) => {

@@ -24,13 +24,13 @@ pub struct FloatTransfer {
     pub moved: i16,
 }
 
-/// Between a float and a number of so many bits, so many of them behind the point.
+/// Between a float and a number of `bits` bits, `fraction` of them behind the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conversion {
     pub is_signed: bool,
     pub bits: u8,
     pub fraction: u8,
-    /// Towards zero, whatever FPSCR says.
+    /// Toward zero, whatever FPSCR says.
     pub truncates: bool,
 }
 
@@ -79,7 +79,7 @@ pub enum Float {
     WriteStatus(Register),
 }
 
-/// A set of so many registers from that one on.
+/// A set of that number of registers from that one on.
 const fn set(first: u8, count: u8) -> u32 {
     (((1u64 << count) - 1) << first) as u32
 }
@@ -96,7 +96,7 @@ impl Float {
             writes: if t.moved == 0 { 0 } else { t.rn.bit() },
             ..of(class, 0, reads).moving(4 * t.count, t.rn.bit())
         };
-        // The PC stands for none.
+        // The PC means none.
         let written = |register| match register {
             Register::PC => 0,
             register => register.bit(),

@@ -146,7 +146,7 @@ pub enum Effect {
     /// Relative to the PC; the address is ready.
     LoadLiteral(Access, Register, u32),
     Store(Transfer),
-    /// LDRD and STRD: this register as well.
+    /// LDRD and STRD: also this register.
     LoadDouble(Register, Transfer),
     StoreDouble(Register, Transfer),
     LoadMultiple(MultipleTransfer),
@@ -158,7 +158,7 @@ pub enum Effect {
     StoreExclusive(Register, Transfer),
     /// B
     Branch(u32),
-    /// `B<c>`: the condition stands in the instruction.
+    /// `B<c>`: the condition is in the instruction.
     BranchConditional(Condition, u32),
     /// CBZ and CBNZ.
     CompareBranch {

@@ -124,7 +124,7 @@ options! {
         /// Each is added twice.
         Twice = "twice",
     }
-    /// The compiler's optimisation.
+    /// The compiler's optimization.
     opt: Optimisation {
         /// `-O2`
         O2 = "O2",

@@ -187,7 +187,7 @@ impl Code {
         self.blocks.get((*number as usize).wrapping_sub(1))
     }
 
-    /// Decodes what stands there; `None` where nothing can be read.
+    /// Decodes what is there; `None` where nothing can be read.
     #[cold]
     pub(super) fn decode(&mut self, address: u32, memory: &mut Memory) -> Option<()> {
         let (mut instructions, mut next) = (Vec::new(), address);
@@ -224,7 +224,7 @@ impl Code {
         self.alias.numbers.get_mut(index)
     }
 
-    /// Decodes one instruction; IT decodes those of its block as well.
+    /// Decodes one instruction; IT also decodes those of its block.
     fn instruction(&mut self, address: u32, memory: &mut Memory) -> Option<Instruction> {
         if let Some(known) = self.instructions.get(&address) {
             return Some(*known);

@@ -66,7 +66,7 @@ pub(super) struct Devices {
     pub(super) system: System,
     pub(super) stubs: Vec<Stub>,
     words: BTreeMap<u32, u32>,
-    /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
+    /// CYCCNT when it is stopped, and the cycle at which it was zero while it counts.
     cycles: u32,
     cycles_from: Option<u64>,
     /// True if CPACR allows coprocessor 10, which is the floating-point unit.
@@ -251,7 +251,7 @@ impl Devices {
 struct Tick {
     control: u32,
     reload: u32,
-    /// The value while it stands still, and the cycle at which it was zero while it counts.
+    /// The value while it is stopped, and the cycle at which it was zero while it counts.
     held: u32,
     from: u64,
     /// Times that it came to zero and was read so, and that its exception was raised.

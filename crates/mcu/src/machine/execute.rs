@@ -266,7 +266,7 @@ executes! { compare_branch, Effect::CompareBranch { rn, nonzero, target }, |mach
     }
 } }
 
-// It ends its block, so that what is next is what stands behind it.
+// It ends its block, so that what is next is what follows it.
 executes! { branch_link, Effect::BranchLink(target), |machine, operation| {
     machine.registers.set(Register::LR, machine.next | 1);
     machine.next = target;

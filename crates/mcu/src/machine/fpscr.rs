@@ -88,7 +88,7 @@ impl Fpscr {
     /// FPMulAdd, rounded once.
     pub(super) fn multiply_add(self, addend: u32, n: u32, m: u32) -> u32 {
         let [z, x, y] = [addend, n, m].map(|bits| self.operand(bits));
-        // Infinity by zero is invalid even beside a quiet NaN.
+        // Infinity by zero is invalid even with a quiet NaN.
         let is_invalid = (x * y).is_nan() && !is_nan(n) && !is_nan(m);
         match self.nan(&[addend, n, m]) {
             Some(_) if is_invalid && !is_signalling(addend) => DEFAULT_NAN,

@@ -241,7 +241,7 @@ impl Memory {
 /// Addresses of a part's flash and RAM, for machine and timing model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// First address of flash. Flash is seen at address 0 as well, as when booting from it.
+    /// First address of flash. Flash is also seen at address 0, as when booting from it.
     pub flash_base: u32,
     /// Bytes of flash; none where it is not simulated.
     pub flash_size: u32,

@@ -59,7 +59,7 @@ pub enum Reason {
     /// A load or store.
     #[error("{0}")]
     Bus(#[from] BusError),
-    /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
+    /// Not simulated, or no instruction at all. 16-bit encodings are in the low half.
     #[error(
         "the encoding {0:#x} is not simulated (no double or half precision, coprocessors or undefined instructions; no \
          DSP extension and no floating point on a Cortex-M3)"
@@ -118,7 +118,7 @@ enum Halt {
     Device,
     /// An exception of that number.
     Exception(u32),
-    /// ISB: what follows is fetched as it now stands in memory.
+    /// ISB: what follows is fetched as it now is in memory.
     Refetch,
     /// Fault: it cannot go on.
     Fault(Reason),
@@ -148,7 +148,7 @@ pub struct SimulatedMachine {
     output: Vec<u8>,
     /// Bytes that the program has read of what semihosting can do.
     features_read: u32,
-    /// Cycles a second: what the program's clock tells.
+    /// Cycles per second: what the program's clock tells.
     hertz: u64,
 }
 

@@ -7,7 +7,7 @@ use crate::instruction::{Condition, Operands, Register};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registers {
     core: [u32; 16],
-    /// The last result that set N and Z, which is not looked at until somebody asks; the top bit is for N beside Z, which
+    /// The last result that set N and Z, which is not looked at until it is needed; the top bit is for N with Z, which
     /// no result sets.
     nz: u64,
     /// C
@@ -18,7 +18,7 @@ pub struct Registers {
     pub saturated: bool,
     /// `GE[3:0]`, set by parallel additions and read by SEL.
     pub greater_equal: u8,
-    /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one stands here.
+    /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one is here.
     pub special: [u32; 32],
     /// S0 to S31.
     pub floats: [u32; 32],
@@ -48,7 +48,7 @@ impl Registers {
         self.core[register.number()]
     }
 
-    /// The value of a register; zero where the PC stands for none.
+    /// The value of a register; zero where the PC means none.
     #[inline(always)]
     pub(super) fn get_or_zero(&self, register: Register) -> u32 {
         if register == Register::PC {

@@ -191,7 +191,7 @@ pub(super) const fn may_be_unaligned(effect: &Effect) -> bool {
     matches!(effect, Effect::Load(_) | Effect::Store(_))
 }
 
-// Stands before such a one where the architecture has no unaligned access (DDI 0419, A3.2).
+// Comes before such a one where the architecture has no unaligned access (DDI 0419, A3.2).
 executes! { pub(super) check_alignment, Effect::Load(t) | Effect::Store(t), |machine, operation| {
     let (address, _) = machine.address(&t);
     machine.noted.put(operation.index, address, 0);
@@ -331,7 +331,7 @@ executes! { store_exclusive, Effect::StoreExclusive(rd, t), |machine, operation|
     machine.registers.set(rd, u32::from(fails));
 } }
 
-/// The byte and bit that an address of the bit-band regions stands for (B3.1, table B3-1).
+/// The byte and bit of an address of the bit-band regions (B3.1, table B3-1).
 const fn bit_band(address: u32) -> Option<(u32, u32)> {
     match address {
         0x2200_0000..0x2400_0000 | 0x4200_0000..0x4400_0000 => {

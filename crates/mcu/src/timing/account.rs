@@ -56,7 +56,7 @@ pub struct Account {
     pub(super) extra: [u64; Class::ALL.len()],
     /// IT that took none.
     pub(super) folded: u64,
-    /// Cycles that were waited for what no class stands for, in the order of [`Stall::ALL`].
+    /// Cycles waited for causes without a class, in the order of [`Stall::ALL`].
     pub(super) waits: [u64; Stall::ALL.len()],
     /// The instruction cache, where there is one.
     pub instruction_cache: CacheUse,

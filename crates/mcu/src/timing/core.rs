@@ -125,7 +125,7 @@ impl Core {
         self.neighbour(facts, *address)
     }
 
-    /// Cycles of a load or store beyond the first, behind that neighbour; waits apart, and what an unaligned one takes.
+    /// Cycles of a load or store beyond the first, behind that neighbor; waits apart, and what an unaligned one takes.
     pub(super) fn transfer(&self, before: Neighbour, facts: &Facts, address: u32) -> u64 {
         match facts.class {
             // The address phase overlaps the data phase of a load before (3.3.2: "if the next instruction is
@@ -151,7 +151,7 @@ impl Core {
         u64::from(waits) * u64::from(self.timing.address_dependency)
     }
 
-    /// Returns true if IT takes no cycle: "folded onto a preceding 16-bit instruction", which stays the neighbour of
+    /// Returns true if IT takes no cycle: "folded onto a preceding 16-bit instruction", which stays the neighbor of
     /// what follows.
     pub(super) fn folds(&self, before: Neighbour) -> bool {
         self.timing.it == Folding::BehindNarrow && before.facts.size == 2
@@ -201,7 +201,7 @@ impl Core {
         }
     }
 
-    /// Returns true if nothing about the access itself keeps it from overlapping with its neighbours.
+    /// Returns true if nothing about the access itself keeps it from overlapping with its neighbors.
     const fn may_pair(&self, facts: &Facts, address: u32) -> bool {
         match self.timing.pairing {
             Pairing::Always => true,

@@ -12,7 +12,7 @@ use crate::machine::Layout;
 const RING: usize = FlashTiming::MOST_AHEAD as usize + 1;
 const _: () = assert!(RING.is_power_of_two());
 
-/// No read begins there, and none beside it.
+/// No read begins there, and none next to it.
 const NOWHERE: u32 = 1;
 
 /// Source of executed code.
@@ -215,7 +215,7 @@ impl Fetch {
         address >= self.ram_base && (self.source != FetchSource::Ram || self.ports == Ports::Single)
     }
 
-    /// Cycles waited for so many bytes of data from that address on; none outside flash.
+    /// Cycles waited for that number of bytes of data from that address on; none outside flash.
     #[inline(never)]
     pub(super) fn data(&mut self, address: u32, bytes: u8, now: u64) -> u64 {
         let words = bytes.div_ceil(4).max(1);
@@ -296,7 +296,7 @@ struct CacheSlot {
 }
 
 impl Cache {
-    /// An empty cache before a flash of so many reads.
+    /// An empty cache before a flash of that number of reads.
     pub fn new(shape: CacheShape, reads: u32) -> Self {
         let lines = reads.div_ceil(u32::from(shape.reads_per_line));
         let (ways, sets) = (shape.ways as u8, (shape.lines / shape.ways) as u8);

@@ -1,5 +1,5 @@
 //! What executing costs: a trait that is told of every retired instruction, and what the model of core and flash behind it
-//! is made of. The values of each microcontroller are data (`data/mcu/*.toml`); the rules stand in `core.rs` and
+//! is made of. The values of each microcontroller are data (`data/mcu/*.toml`); the rules are in `core.rs` and
 //! `fetch.rs`.
 
 mod account;
@@ -150,7 +150,7 @@ pub enum Ports {
     Single,
 }
 
-/// Flash and what stands before it.
+/// Flash and its buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlashTiming {
     /// Bytes that one read brings: a power of two, four at least.

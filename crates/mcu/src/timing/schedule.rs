@@ -16,9 +16,9 @@ enum Look {
     Access,
     /// The operands of a multiplication or division.
     Operands,
-    /// That instruction is the neighbour of the next one to be looked at, if it is not skipped.
+    /// That instruction is the neighbor of the next one to be looked at, if it is not skipped.
     Neighbour,
-    /// All of an instruction beyond its first cycle: it is conditional, its neighbour is not known beforehand, or it waits
+    /// All of an instruction beyond its first cycle: it is conditional, its neighbor is not known beforehand, or it waits
     /// for the floating-point unit.
     Whole,
 }
@@ -140,7 +140,7 @@ impl Schedule {
                 self.extra(facts.class, core.transfer(before, &facts, address));
                 known
             }
-            // IT leaves its neighbour to what follows if it folds.
+            // IT leaves its neighbor to what follows if it folds.
             Before::Known(neighbour, _) if is_if && core.folds(neighbour) => {
                 self.account.folded += 1;
                 // The cycle that was just counted.

@@ -145,7 +145,7 @@ const EXIT: &str = "movs r0, #0x18\nldr r1, =0x20026\nbkpt #0xab\n.ltorg\n";
 #[test]
 fn the_cycle_counter_is_keymark_s_own_count() {
     // Everything between two reads, in all sorts of instructions, as a phase. A read tells the time at which it begins,
-    // which is where a phase begins whose marker stands before it.
+    // which is where a phase begins whose marker is before it.
     let code = format!(
         "bx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0xe000edfc\nldr r1, [r0]\norr r1, #1 << 24\nstr r1, [r0]\n\
          ldr r4, =0xe0001000\nmovs r1, #1\nstr r1, [r4]\nldr r7, =0x20000100\n\

@@ -301,7 +301,7 @@ fn constant(register: u32, value: u32) -> String {
     format!("movw r{register}, #{low}\nmovt r{register}, #{high}\n")
 }
 
-/// So many instances of each form.
+/// A program of that number of instances of each form.
 pub fn program(seed: u64, of_each: usize) -> Program {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut assembly = START.to_owned();

@@ -134,7 +134,7 @@ const RULES: &[Rule] = &[
     ("NOP; ITE NE; MOVNE R5, #1; MOVEQ R5, #2: folded onto a narrow instruction", M3, &[0xbf00, 0xbf14, 0x2501, 0x2502], 1 + 2),
     ("MOVW; ITE NE …: not onto a wide one", M3, &[0xf240, 0x0500, 0xbf14, 0x2501, 0x2502], 1 + 1 + 2),
     ("B; IT NE; LDRNE: nor behind a branch", M3, &[0xe000, 0xbf00, 0xbf18, 0x680d], 3 + 1 + 2),
-    ("ADDS R4; IT NE; LDRNE R5, [R4]: the neighbour stays one", M3, &[0x3404, 0xbf18, 0x6825], 1 + 3),
+    ("ADDS R4; IT NE; LDRNE R5, [R4]: the neighbor stays one", M3, &[0x3404, 0xbf18, 0x6825], 1 + 3),
     ("CMP R1, R1; IT NE; LDRNE; LDR R6, [R4]: what is skipped makes no pair", M3, &[0x4289, 0xbf18, 0x680d, 0x6826], 4),
     ("CMP R1, R1; IT NE; ADDNE R4; LDR: no address was computed", M3, &[0x4289, 0xbf18, 0x3404, 0x6826], 4),
     ("LDR.W R5, [R1] across a word; LDR R6, [R4]", M4, &[0xf8d1, 0x5000, 0x6826], 3),

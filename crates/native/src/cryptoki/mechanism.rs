@@ -141,7 +141,7 @@ impl Calls {
             return Vec::new();
         }
         let mut mechanisms = vec![0; count as usize];
-        // SAFETY: no more than `count` numbers are written, which then says how many were.
+        // SAFETY: at most `count` numbers are written, which then says how many were.
         let code =
             unsafe { (self.mechanism_list)(slot.into(), mechanisms.as_mut_ptr(), &raw mut count) };
         let there = if code == CKR_OK { count as usize } else { 0 };

@@ -2,7 +2,7 @@
 //! write into a buffer which is there, by one call each. Its own call the C function twice, the first time for the
 //! length, which some tokens answer by doing the work. Everything else goes through that crate's safe interface.
 //!
-//! And which of a module's functions have been called and have not returned ([`under_way`]), for whoever watches.
+//! And which of a module's functions have been called and have not returned ([`under_way`]), for observers.
 
 #![cfg_attr(
     test,
@@ -47,7 +47,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Loads the calls of the module in that file. Loading it runs its initialisers: a module that nobody knows is
+    /// Loads the calls of the module in that file. Loading it runs its initializers: a module that nobody knows is
     /// loaded in a process that may end.
     pub fn of(file: &Path) -> std::result::Result<Self, NativeError> {
         let library = crate::load(file, RTLD_LAZY | RTLD_LOCAL)?;
@@ -66,7 +66,7 @@ impl Calls {
             .ok_or_else(|| NativeError("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
-    /// Returns whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's
+    /// Returns whether a module that the crate cryptoki has initialized is also so for these calls. p11-kit's
     /// proxy and client are another instance for each who asks for their functions, with sessions of its own.
     pub fn are_initialized(&self) -> bool {
         // SAFETY: a structure of numbers and octets, for which zero is a value.
@@ -88,7 +88,7 @@ impl Calls {
 }
 
 /// Returns the arguments of `C_Initialize`. Locks of the system's are fine; a module that has none of its own is used
-/// from one thread only. What stands in `pReserved` is a module's own affair (NSS wants its directory there), and
+/// from one thread only. The content of `pReserved` is a module's own affair (NSS wants its directory there), and
 /// stays until the process ends, as modules may keep the pointer.
 pub fn arguments(reserved: Option<&str>) -> std::result::Result<CInitializeArgs, String> {
     let flags = CInitializeFlags::OS_LOCKING_OK;
@@ -188,7 +188,7 @@ impl Operator {
         };
         let read = made(Call::C_GetAttributeValue, || {
             let (session, object) = (self.session.handle(), derived.handle());
-            // SAFETY: one attribute; no more than its length is written to the buffer that it points at, and
+            // SAFETY: one attribute; at most its length is written to the buffer that it points at, and
             // its length becomes what was written (§5.7.5).
             let code = unsafe { (self.calls.get_attributes)(session, object, &raw mut wanted, 1) };
             Rv::from(code).into_result(Function::GetAttributeValue)
@@ -200,7 +200,7 @@ impl Operator {
     }
 }
 
-/// Makes a call, of which whoever watches is told until it returns.
+/// Makes a call, which observers see until it returns.
 #[inline]
 fn made<T>(call: Call, function: impl FnOnce() -> Result<T>) -> Result<T> {
     let _under_way = UnderWay::begin(call);

@@ -63,11 +63,11 @@ END;
 CREATE TABLE block (
     id           INTEGER PRIMARY KEY,
     case_        INTEGER NOT NULL REFERENCES case_ ON DELETE CASCADE,
-    round        INTEGER NOT NULL,      -- blocks of one round are neighbours in time
+    round        INTEGER NOT NULL,      -- blocks of one round are neighbors in time
     samples      INTEGER NOT NULL,      -- number of rows in `sample`
     done         INTEGER NOT NULL,      -- of these, that were done rightly
     done_ns      INTEGER NOT NULL,      -- their latencies together
-    -- What a block of an open loop covers of its queue's time, which stands still between blocks; NULL for others.
+    -- What a block of an open loop covers of its queue's time, which stops between blocks; NULL for others.
     length_ns    INTEGER,
     waiting      INTEGER,               -- arrivals that nobody had begun with at its end
     -- What a fixed calculation of this processor took around the block: how fast the machine was.
@@ -95,7 +95,7 @@ CREATE TABLE sample (
     PRIMARY KEY (block, number)
 ) STRICT, WITHOUT ROWID;
 
--- Runs that wait for a team's archive stand here as there: without serial numbers and names. What had some stands in this table
+-- Runs that wait for a team's archive are here as there: without serial numbers and names. What had some is in this table
 -- as it was, if it is to be kept. Otherwise it is empty.
 CREATE TABLE identity (
     run   TEXT NOT NULL REFERENCES run ON DELETE CASCADE,

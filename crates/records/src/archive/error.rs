@@ -55,7 +55,7 @@ pub enum ArchiveError {
         "another program has locked archive {0}; wait for it, or name another file with --archive"
     )]
     Locked(PathBuf),
-    /// The file or its directory belongs to somebody else.
+    /// The file or its directory belongs to another user.
     #[error(
         "no permission to read and write {0}; change its owner or mode, or name another file with --archive"
     )]
@@ -133,7 +133,7 @@ pub enum ArchiveError {
         /// The name asked for.
         wanted: String,
     },
-    /// A run stands twice in a list.
+    /// A run is twice in a list.
     #[error("{} has the run {} twice; name it once", excerpt(.side), excerpt(.id))]
     Twice {
         /// The run.
@@ -168,7 +168,7 @@ pub enum ArchiveError {
     },
     /// The server takes no such request from this role.
     #[error(
-        "the server of archive {path} refuses: {}; ask whoever keeps it for a role that may (docs/archive.md)",
+        "the server of archive {path} refuses: {}; ask its administrator for a role that may (docs/archive.md)",
         excerpt(.reason)
     )]
     Refused {

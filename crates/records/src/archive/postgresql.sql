@@ -1,6 +1,6 @@
 -- A team's archive, version 1: the tables of SQLite's 1.sql, which documents them, for PostgreSQL 15 and later.
 -- deploy/postgresql/roles.sql says who may do what. Columns of JSON are of type json, which keeps what it is given as it is.
--- Whoever calls a function chooses the search path, and may have operators in a schema of their own. So each function is either
+-- The caller of a function chooses the search path, and may have operators in a schema of their own. So each function is either
 -- parsed when it is made (RETURN), or sets its own path.
 CREATE SCHEMA keymark;
 SET LOCAL search_path = keymark;
@@ -89,7 +89,7 @@ CREATE TABLE identity (
     PRIMARY KEY (run, part)
 );
 
--- Whoever may write changes runs of their own only, and reads nobody else's identity. The owner of the tables may do all.
+-- A writer changes runs of their own only, and reads nobody else's identity. The owner of the tables may do all.
 CREATE FUNCTION owns(its_run text) RETURNS boolean LANGUAGE sql STABLE
     RETURN EXISTS (SELECT FROM keymark.run WHERE id = its_run AND writer = current_user);
 CREATE FUNCTION owns(its_case bigint) RETURNS boolean LANGUAGE sql STABLE
@@ -134,7 +134,7 @@ CREATE FUNCTION check_samples() RETURNS trigger LANGUAGE plpgsql SET search_path
 BEGIN
     IF EXISTS (SELECT FROM (SELECT DISTINCT block FROM added) AS its JOIN keymark.block ON block.id = its.block
                WHERE NOT keymark.owns(case_)) THEN
-        RAISE insufficient_privilege USING MESSAGE = 'these are samples of a run of somebody else';
+        RAISE insufficient_privilege USING MESSAGE = 'these are samples of a run of another user';
     END IF;
     RETURN NULL;
 END $$;

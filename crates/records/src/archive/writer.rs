@@ -300,7 +300,7 @@ impl Archive {
     ) -> Result<bool, Fault> {
         let writing = self.database.writing()?;
         if writing.claim(&record.id)? != place.blocks.iter().sum::<usize>() {
-            // Somebody else is adding the same run.
+            // Another process is adding the same run.
             return Err(ArchiveError::Locked(self.path.clone()).into());
         }
         let mut added = 0;

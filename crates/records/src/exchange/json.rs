@@ -180,7 +180,7 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
             return Some(format!("an invalid band from {} to {} s", low.0, high.0));
         }
         if !record.blocks.is_empty() {
-            return Some("a published mean beside samples".to_owned());
+            return Some("a published mean with samples".to_owned());
         }
     }
     let mut parts = record.parts.iter().flat_map(|parts| parts.0.values());
@@ -189,7 +189,7 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
     }
     if let Some(load) = &record.server_load {
         if !record.blocks.is_empty() {
-            return Some("a load on a server beside samples".to_owned());
+            return Some("a load on a server with samples".to_owned());
         }
         if let Some(reason) = load_contradiction(load) {
             return Some(reason.to_owned());

@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Says of how much of it somebody asked.
+    /// An endless input, which counts the octets that were asked for.
     struct Endless(u8, usize);
 
     impl Read for Endless {

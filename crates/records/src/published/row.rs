@@ -36,7 +36,7 @@ pub const COLUMNS: [&str; 13] = [
 words! {
     /// Trust in a figure.
     pub enum Grade("grade") {
-        /// Method or raw data are shown, by somebody who does not sell the device.
+        /// Method or raw data are shown, by an author who does not sell the device.
         Measured = "measured",
         /// Log of the maker.
         VendorMeasured = "vendor-measured",

@@ -1,4 +1,4 @@
-//! The figures of a run beside those that somebody published of the same operations.
+//! The figures of a run compared with published ones of the same operations.
 
 use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Parameters, Record, StackName};
 use keymark_stats::Seconds;
@@ -32,7 +32,7 @@ impl PublishedFigure {
 }
 
 impl Analysis {
-    /// Returns a table and a picture of this run's figures beside those of articles, operation by operation; `None` if no
+    /// Returns a table and a picture of this run's figures with those of articles, operation by operation; `None` if no
     /// article has one.
     pub fn beside(&self, record: &Record, articles: &[Record]) -> Option<Section> {
         let own = format!("run {}", record.id);
@@ -59,17 +59,17 @@ impl Analysis {
             .filter_map(|(row, _)| DotRow::mean(row))
             .collect();
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
-        let title = "mean time of an operation, beside published figures";
+        let title = "mean time of an operation, with published figures";
         let picture = pictures::means(title, tolerance, means);
         let text = "published figures come from other machines and programs, and have no interval: they are shown \
-                    beside the run's own and are part of none of them";
+                    with the run's own and are part of none of them";
         let remark = Block::remark(RemarkKind::MixedProvenance, text);
         let blocks = [Block::Table(table)]
             .into_iter()
             .chain(picture.map(Block::Picture))
             .chain([remark])
             .collect();
-        Some(Section::headed("beside published figures", blocks))
+        Some(Section::headed("compared with published figures", blocks))
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
         assert!(
             matches!(&section.blocks[2], Block::Remark(remark) if remark.kind == RemarkKind::MixedProvenance)
         );
-        // Signatures of 2019 are nothing beside decryption.
+        // Signatures of 2019 do not compare with decryption.
         let other = PublishedTable::named("zeitgitter")
             .unwrap()
             .record()

@@ -24,8 +24,8 @@ pub enum Layer {
 pub enum Basis {
     /// The family's own library.
     Own,
-    /// The figure of another library, as theirs was not measured: the layer above it holds the difference of
-    /// the two libraries as well.
+    /// The figure of another library, as theirs was not measured: the layer above it also holds the difference of
+    /// the two libraries.
     StandIn,
 }
 
@@ -103,7 +103,7 @@ impl Breakdown {
         Some(Ratio(self.base?.value.0 / self.whole?.value.0))
     }
 
-    /// Returns the key's share, unless another library stands in for the program's own.
+    /// Returns the key's share, unless another library replaces the program's own.
     pub fn own_share(&self) -> Option<Ratio> {
         match self.basis {
             Basis::Own => self.base_share(),
@@ -161,7 +161,7 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
             base: base.map(|mean| *mean.mean),
             steps,
             basis,
-            // What stands in for the own library is not beside it.
+            // A replacement of the own library is not compared with it.
             beside: own
                 .filter(|_| basis == Basis::Own)
                 .and_then(|own| mean(&own.beside.point))

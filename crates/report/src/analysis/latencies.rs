@@ -12,7 +12,7 @@ use keymark_stats::{
 pub struct MachineState {
     /// Its speed, by a reference calculation around the blocks.
     pub speed: Option<MachineSpeed>,
-    /// The correlation of neighbouring blocks.
+    /// The correlation of neighboring blocks.
     pub dependence: RunDependence,
 }
 

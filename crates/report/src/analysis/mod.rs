@@ -48,7 +48,7 @@ pub struct Row {
     pub summary: Option<Summary>,
     /// The overload of an open loop, which has no latencies.
     pub overload: Option<Overload>,
-    /// Operations a second, as observed.
+    /// Operations per second, as observed.
     pub throughput: Option<Estimate<PerSecond>>,
     /// Mean time over the baseline's; none if the plan has no baseline for it.
     pub ratio: Option<Estimate<Ratio>>,
@@ -170,7 +170,7 @@ pub struct Analysis {
     pub breakdowns: Vec<FamilyBreakdown>,
     /// The machine's speed, by a reference calculation around the blocks.
     pub speed: Option<MachineSpeed>,
-    /// Rates of servers beside one another.
+    /// Rates of servers compared with one another.
     pub rates: Vec<Rates>,
     /// The families there are.
     pub(crate) families: Vec<Layers>,
@@ -334,7 +334,7 @@ pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
     record.blocks.iter().filter_map(window).collect()
 }
 
-/// A block in which nothing arrived covers its time, too.
+/// A block in which nothing arrived also covers its time.
 fn arrivals(block: &Block) -> Option<Window> {
     Some(Window {
         completed: block.done().count() as f64,

@@ -1,4 +1,4 @@
-//! Loads on tokens beside what waiting for them predicts, by the operation alone.
+//! Loads on tokens compared with the waiting that the operation alone predicts.
 
 use keymark_bench::{
     Calculator, Case, CaseRecord, Operation, Pacing, Record, ServerLoad, StackName, StoreKind,

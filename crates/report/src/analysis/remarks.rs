@@ -12,7 +12,7 @@ use crate::{grouped, units};
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
-/// Means known to no better than this share say little.
+/// Means with a relative error above this share say little.
 const HARDLY: f64 = 0.1;
 
 /// Kinds of remarks that follow from a case's samples, in the order in which they are made.

@@ -187,7 +187,7 @@ impl<'r> Group<'r> {
             code.is_some_and(ReturnCode::refuses_more_workers)
         };
         let refused = rows.iter().filter(refuses).map(|row| workers(row)).min();
-        // Nothing is said of a level that has failed otherwise, nor by it of others.
+        // A level that has failed otherwise says nothing, neither of itself nor of others.
         rows.retain(|row| row.failure.is_none());
         let had = rows.iter().map(|row| workers(row)).max();
         rows.retain(|row| row.throughput.is_some());

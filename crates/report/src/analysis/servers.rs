@@ -1,6 +1,6 @@
-//! Sections about servers: their limits, their rates beside one another, the loss of one, and what failed.
+//! Sections about servers: their limits, their rates compared, the loss of one, and what failed.
 //!
-//! A rate stands beside that of the case that differs in one thing, as families compare theirs. Loads take their turns
+//! A rate is compared with that of the case that differs in one thing, as families compare theirs. Loads take their turns
 //! one after the other, so that both sides are independent.
 
 use std::cmp::Reverse;
@@ -22,7 +22,7 @@ impl Analysis {
             .rates
             .iter()
             .map(|rates| section(rates.heading, rates_beside(&self.rows, rates)));
-        // What was looked for is not beside the handshakes a second, but what they are for.
+        // The searched limits do not come next to the handshakes per second, but before them.
         let mut limits = section(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
             limits,
@@ -97,7 +97,7 @@ fn lost(rows: &[Row]) -> Table {
         .table()
 }
 
-/// Rates of cases over those of the ones beside them, as a family compares its cases.
+/// Rates of cases over those that they are compared with, as a family compares its cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
     /// Heading of their table.
@@ -108,12 +108,12 @@ pub struct Rates {
     pub relative: Vec<RelativeRate>,
 }
 
-/// The rate of a case over that of the one beside it.
+/// The rate of a case over the one that it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RelativeRate {
     /// Place of the case in the plan.
     pub case: usize,
-    /// Place of the one beside it; its own where it is that one.
+    /// Place of the case that it is compared with; its own where it is that one.
     pub beside: usize,
     /// The quotient.
     pub gain: Estimate<Ratio>,
@@ -149,7 +149,7 @@ pub(super) fn relative<'c>(
     rates.collect()
 }
 
-/// Each case with the one beside it.
+/// Each case with the one that it is compared with.
 fn pairs(cases: &[CaseRecord], comparison: &Comparison) -> Vec<(usize, usize)> {
     let pairs = cases.iter().enumerate().filter_map(|(index, record)| {
         let wanted = Case {
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     const COLOUR: Comparison = Comparison {
-        heading: "what colours cost",
+        heading: "what colors cost",
         times: Times::Cost,
         beside: |own| {
             own.get("colour")?;

@@ -1,4 +1,4 @@
-//! Timestamps a second: what services that sign do with each key, beside gpg alone, and what limits each.
+//! Timestamps per second of services that sign, with each key, compared with gpg alone, and what limits each.
 
 use keymark_bench::{LoadLimit, Operation, Record, StackName, StoreKind};
 
@@ -33,7 +33,7 @@ impl Analysis {
     /// Services, with gpg's signatures; none where there is no service.
     pub(crate) fn services(&self) -> Option<Section> {
         let makes = self.rows.iter().find(|row| row.is_service())?.makes();
-        let heading = format!("{makes} a second");
+        let heading = format!("{makes} per second");
         let signs = |row: &&Row| {
             row.is_service()
                 || (row.case.stack, row.case.operation) == (StackName::GNUPG, Operation::Sign)
@@ -91,7 +91,7 @@ impl Analysis {
             let own = gains.find(|(level, _)| *level == row.case.concurrency());
             own?.1.high
         };
-        // Of somebody else's service nobody knows what is busy.
+        // Nobody knows what is busy in a service that keymark has not started.
         let on_token = row.case.store != StoreKind::SOFTWARE && load.busy.is_some();
         let arrives = row.case.load.pacing.rate().is_some();
         let alone = single && !arrives;
@@ -165,7 +165,7 @@ mod tests {
         let analysis = Analysis::of(&record, &[]);
         assert_says(
             &format!("{:?}", analysis.services().unwrap()),
-            ["timestamps a second", "rsa2048"],
+            ["timestamps per second", "rsa2048"],
         );
         analysis.limit_of(&analysis.rows[0]).unwrap()
     }

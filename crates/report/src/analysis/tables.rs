@@ -145,7 +145,7 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
         .maybe(whole, |breakdown| Some(breakdown.whole?.value))
         .column(share, |breakdown| breakdown.own_share().map(Cell::share))
         .maybe(beside, |breakdown| Some(breakdown.beside?.value));
-    // What leads to no other layer stands behind the sum that it is not in.
+    // What leads to no other layer comes behind the sum that it is not in.
     steps(table, true)
         .provenance(|breakdown| breakdown.provenance)
         .table()
@@ -199,7 +199,7 @@ fn part_column(part: Part) -> Column {
     }
 }
 
-/// Twins beside what was published.
+/// Twins compared with published figures.
 pub(crate) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
     let known = pairs
         .iter()
@@ -290,7 +290,7 @@ fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
 /// More baselines than this are not named: the rows say 1.00 themselves.
 const NAMED: usize = 1;
 
-/// `ratio to rsa2048`, `ratio to raw`: by what baselines are told from the rows that are compared with them.
+/// `ratio to rsa2048`, `ratio to raw`: how baselines differ from the rows that are compared with them.
 fn heading_of_ratios(pairs: &[(&Row, &Row)]) -> String {
     type Axis = fn(&Case) -> String;
     let axes: [Axis; 4] = [

@@ -34,7 +34,7 @@ pub struct UnderLoad {
     pub first_byte: Option<Seconds>,
     /// Time that 95 % of the transactions of the steady state did not exceed.
     pub p95: Option<Seconds>,
-    /// Processor time of the server's processes; none where they are somebody else's.
+    /// Processor time of the server's processes; none where they are not keymark's.
     pub server_cpu: Option<Seconds>,
     /// Processor time of the client.
     pub client_cpu: Seconds,

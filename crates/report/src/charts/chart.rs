@@ -130,7 +130,7 @@ pub struct Group {
     pub rows: Vec<RowText>,
 }
 
-/// Text beside a row.
+/// Text next to a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RowText {
     /// Text on the left.

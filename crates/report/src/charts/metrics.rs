@@ -1,4 +1,4 @@
-//! Width of text in DejaVu Sans, whose widths are those of Verdana within a few per cent. Fonts that stand in for it
+//! Width of text in DejaVu Sans, whose widths are those of Verdana within a few per cent. Fonts that replace it
 //! elsewhere are narrower.
 
 use unicode_width::UnicodeWidthChar;

@@ -377,10 +377,9 @@ fn versions(environment: &Environment) -> Vec<String> {
 pub(crate) fn stop_and_order(settings: &Settings) -> String {
     let stop = match settings.stop {
         StopRule::Runs(runs) => format!("{runs} operations of each case"),
-        StopRule::Precision { target, .. } => format!(
-            "until the mean is known to ±{} %",
-            target.fraction() * 100.0
-        ),
+        StopRule::Precision { target, .. } => {
+            format!("until the mean reaches ±{} %", target.fraction() * 100.0)
+        }
         StopRule::For(length) => format!("{} a case", units::chosen(length)),
     };
     let order = match settings.order {

@@ -59,7 +59,7 @@ impl Criteria {
             return (ratio, verdict);
         }
         let alike = self.margin(grounds).and_then(|margin| {
-            // The noise for which there has to be room is in the interval, too.
+            // The noise for which there has to be room is also in the interval.
             let unseen = (1.0 + self.equivalence) / (1.0 + margin) - 1.0;
             let alike = evidence.ratio_at(same, unseen);
             let (low, high) = ends(&alike)?;

@@ -25,7 +25,7 @@ pub use judge::{Criteria, GeometricMean, Judgement, Noise};
 pub use machines::Sides;
 pub use pair::{Grounds, Pair, PairVerdict};
 
-/// Runs that stand for one thing: a machine, a version, a device, an article.
+/// Runs of one thing: a machine, a version, a device, an article.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
     pub name: String,
@@ -107,7 +107,7 @@ impl Comparison {
         comparison
     }
 
-    /// The first two copies of every case that stands in a plan more than once.
+    /// The first two copies of every case that is in a plan more than once.
     pub fn of_copies(side: &Side, criteria: Criteria) -> Self {
         let mut comparison = Self::empty(from_ref(side), BetweenRuns::ASSUMED, criteria);
         let runs = &side.runs[..side.runs.len().min(1)];

@@ -59,7 +59,7 @@ pub enum ScreenForm {
     Long,
 }
 
-/// Picture beside a brief document.
+/// Picture with a brief document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
     /// None, or one that only adds to the tables.
@@ -85,7 +85,7 @@ impl Document {
         }
     }
 
-    /// Keeps what fits one screen: the verdict, the first sections, and remarks that change the meaning of figures. Beside
+    /// Keeps what fits one screen: the verdict, the first sections, and remarks that change the meaning of figures. With
     /// a picture of all parts, the tables that it replaces are left out. Documents without a first section stay whole.
     pub fn brief(mut self, beside: Beside) -> Self {
         let has = |depth: Depth| self.sections.iter().any(|section| section.depth == depth);
@@ -242,13 +242,13 @@ impl RemarkKind {
 pub enum RemarkKind {
     /// Basis of a prediction or of an assumed time.
     Basis,
-    /// Figures of different kinds stand in one table.
+    /// Figures of different kinds are in one table.
     MixedProvenance,
     /// Bounds of the gain of concurrency.
     Limit,
     /// The law fitted to the gain, and where it is highest.
     Law,
-    /// Time before or beside what a table shows.
+    /// Time that a table does not show.
     Elsewhere,
     /// A case failed.
     Failure,
@@ -268,7 +268,7 @@ pub enum RemarkKind {
     Drift,
     /// There are too few blocks to see drift.
     TooFewForDrift,
-    /// Neighbouring blocks are alike.
+    /// Neighboring blocks are alike.
     Dependence,
     /// Far outliers are many, or take much of the time.
     Outliers,

@@ -264,7 +264,7 @@ pub struct Number {
     pub unit: Unit,
     #[serde(flatten)]
     pub estimate: Estimate<f64>,
-    /// Kind of the figure, if it may differ from that of its neighbours.
+    /// Kind of the figure, if it may differ from that of its neighbors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
     /// A word that belongs to the figure: a handshake below 112 bits of security is weak.

@@ -67,7 +67,7 @@ impl From<&Row> for Measured {
             failure: row.failure.clone().or_else(|| {
                 let overload = row.overload.as_ref()?;
                 Some(format!(
-                    "overloaded: {:.2} times as many operations arrive as can be served",
+                    "overloaded: {:.2}× as many operations arrive as can be served",
                     overload.utilisation.0
                 ))
             }),

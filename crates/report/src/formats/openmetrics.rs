@@ -23,7 +23,7 @@ const FAMILIES: &[Family] = families! { case =>
     operation_mean_high_seconds: "Upper bound of the mean's 95 % interval.", Some(case.mean?.high?.0);
     operation_median_seconds: "Median time of an operation.", Some(case.median?.0);
     operation_p99_seconds: "99th percentile of the time of an operation.", Some(case.p99?.0);
-    operations_per_second: "Operations completed a second, as observed.", Some(case.throughput?.value.0);
+    operations_per_second: "Operations completed per second, as observed.", Some(case.throughput?.value.0);
     operations: "Operations behind the figures.", Some(case.operations? as f64);
     runs: "Runs behind the figures.", Some(case.runs as f64);
     failed_operations: "Operations that failed.", Some(case.failed as f64);

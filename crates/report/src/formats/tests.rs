@@ -31,7 +31,7 @@ fn openmetrics_follows_the_grammar() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap();
             assert_eq!(kind, "gauge");
-            assert!(seen.insert(name.to_owned()), "{name} stands in two places");
+            assert!(seen.insert(name.to_owned()), "{name} is in two places");
             family = name.to_owned();
         } else if let Some(rest) = line.strip_prefix("# UNIT ") {
             let (name, unit) = rest.split_once(' ').unwrap();
@@ -48,7 +48,7 @@ fn openmetrics_follows_the_grammar() {
             assert!(value.parse::<f64>().unwrap().is_finite(), "{line}");
             assert!(
                 series.insert((name.to_owned(), labels.to_owned())),
-                "{line} stands twice"
+                "{line} is there twice"
             );
             let quotes = labels.replace("\\\\", "").replace("\\\"", "");
             assert_eq!(quotes.matches('"').count(), 2 * 13, "{labels}");

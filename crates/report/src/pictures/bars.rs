@@ -16,12 +16,12 @@ use crate::visible::visible;
 
 /// Name of the part that such steps make.
 const UNRESOLVED: &str = "too small to measure";
-/// A bar this many times as long as the longest of the whole program leaves the others no room.
+/// A bar longer than the longest of the whole program by this factor leaves the others no room.
 const BEYOND: f64 = 4.0;
 
 type WhichParts = fn(&Parts) -> bool;
 
-/// Tables of parts with the titles of their pictures: parts that were measured on the way, and those beside the
+/// Tables of parts with the titles of their pictures: parts that were measured on the way, and those outside the
 /// operations.
 pub(crate) const PARTS: [(&str, &str, WhichParts); 2] = [
     (

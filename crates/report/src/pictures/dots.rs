@@ -98,7 +98,7 @@ pub(crate) fn predictions(title: &str, tolerance: Seconds, rows: Vec<DotRow>) ->
     tolerated(chart, tolerance)
 }
 
-/// Rates of servers and services; a single one has nothing beside it.
+/// Rates of servers and services; a single one has nothing to compare with.
 fn rates(rows: &[DotRow]) -> Option<Chart> {
     let title = "operations per second, with their 95 % intervals";
     let several = rows
@@ -190,7 +190,7 @@ fn series(rows: &[&DotRow]) -> (Vec<usize>, Hues) {
         ways.iter().map(String::as_str).collect()
     };
     let hues = Hues::of(names.iter().copied());
-    // Rows have their names; so many colors would tell nothing.
+    // Rows have their names; more colors would tell nothing.
     if hues.len() > CURVES {
         return (vec![0; rows.len()], Hues::default());
     }

@@ -1,4 +1,4 @@
-//! Names of rows and series, as short as they can be told apart, and which number, and so which colour and shape, a
+//! Names of rows and series, as short as they can be told apart, and which number, and so which color and shape, a
 //! device, a program or a part has: the same in all pictures.
 
 use itertools::Itertools;
@@ -17,7 +17,7 @@ pub(super) fn apart<'n>(names: impl Iterator<Item = &'n str>) -> (Option<String>
         own.join(" ")
     };
     let apart: Vec<String> = names.iter().map(own).collect();
-    // Words that stand there more than once tell nothing apart by being left out.
+    // Words that are there more than once tell nothing apart by being left out.
     if common.is_empty() || apart.iter().any(String::is_empty) {
         return (None, names);
     }
@@ -38,7 +38,7 @@ pub(super) fn left_out(shown: usize, all: usize, what: &str) -> Option<String> {
     (shown < all).then(|| format!("Showing {shown} of {all} {what}; the tables have all."))
 }
 
-/// Names that mean the same wherever they stand, by how they begin.
+/// Names that mean the same wherever they are, by how they begin.
 const KNOWN: [(&str, usize); 10] = [
     ("software", 0),
     ("key", 0),

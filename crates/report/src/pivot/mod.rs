@@ -234,7 +234,7 @@ impl<'r> Pivot<'r> {
         table.table()
     }
 
-    /// Entries of each row. An article's row stands below the run's row with the same labels.
+    /// Entries of each row. An article's row comes below the run's row with the same labels.
     fn lines<'p>(&'p self, labels: &[Vec<Axis>]) -> Vec<Vec<&'p PivotFigure<'r>>> {
         let labels = |entry: &PivotFigure<'_>| -> Vec<String> {
             labels.iter().map(|axes| label(axes, &entry.case)).collect()
@@ -244,7 +244,7 @@ impl<'r> Pivot<'r> {
         rows.map(|(_, line)| line).collect()
     }
 
-    /// Column that a case stands in.
+    /// Column of a case.
     fn name(&self, case: &Case) -> Vec<String> {
         self.columns.iter().map(|axis| axis.of(case)).collect()
     }

@@ -15,7 +15,7 @@ use crate::render::words;
 use crate::{Block, Depth, RemarkKind, Section};
 
 impl Analysis {
-    /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
+    /// The first sections of a run's document, with columns of that kind if one is chosen.
     pub fn overview(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
         let mut sections = self.pivots(by, articles);
         // A time that nobody measured is nowhere shown without saying so.
@@ -25,8 +25,8 @@ impl Analysis {
         sections
     }
 
-    /// Returns the first sections beside bars of all parts: what goes through other programs, then the tables that the bars
-    /// replace on a terminal. Signatures of logins are beside others.
+    /// Returns the first sections next to bars of all parts: what goes through other programs, then the tables that the bars
+    /// replace on a terminal. Signatures of logins are next to others.
     pub(crate) fn overview_beside_bars(&self, articles: &[Record]) -> Vec<Section> {
         let all = self.overview(None, articles);
         let points: Vec<&Point> = { self.breakdowns.iter() }
@@ -90,7 +90,7 @@ impl Analysis {
         if self.rows.iter().any(|row| row.under_load.is_some()) {
             let pivot = Pivot::new(entries(&self.rows, Shown::Rate), by);
             return self
-                .section("operations a second", &pivot)
+                .section("operations per second", &pivot)
                 .into_iter()
                 .collect();
         }
@@ -153,7 +153,7 @@ impl Analysis {
         Some((pivot.heading(&rows.first()?.case), rows))
     }
 
-    /// The pivot under what is said of all of it, and what its signs mean.
+    /// The pivot under the statements about all of it, and the meaning of its signs.
     fn section(&self, what: &str, pivot: &Pivot<'_>) -> Option<Section> {
         if pivot.is_empty() {
             return None;

@@ -168,7 +168,7 @@ impl<'a> Layout<'a> {
         let columns = || self.shown.iter();
         let deepest = columns().map(|column| column.heading.len()).max();
         let heading = |column: &Drawn| {
-            // They stand on their columns.
+            // Headings end at the line above their columns.
             let above = deepest.unwrap_or(0) - column.heading.len();
             "\n".repeat(above) + &column.heading.join("\n")
         };

@@ -32,7 +32,7 @@ pub fn render(document: &Document) -> askama::Result<String> {
     Ok(text.trim_start_matches('\n').to_owned())
 }
 
-/// All that stands in the template.
+/// All values of the template.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Markdown;
 

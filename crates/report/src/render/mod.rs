@@ -82,7 +82,7 @@ pub enum FormatError {
     reason = "what makes the report has no form"
 )]
 pub enum Exported<'a> {
-    /// Runs, and all that is said of them.
+    /// Runs, and all statements about them.
     Runs {
         runs: &'a [Record],
         /// Order of stacks.

@@ -1,4 +1,4 @@
-//! The document on a terminal. Headings are styled; whoever prints the text strips that where it is not wanted.
+//! The document on a terminal. Headings are styled; the caller strips that where it is not wanted.
 
 use anstyle::{AnsiColor, Style};
 use itertools::Itertools;
@@ -203,7 +203,7 @@ fn hanging(text: &str, width: Width) -> String {
     text.trim_start().to_owned()
 }
 
-/// A name and what is said of it, which is broken under itself where a line is full.
+/// A name and its text, which is broken under itself where a line is full.
 pub fn entry(indent: usize, name: &str, column: usize, value: &str, width: Width) -> String {
     let label = format!("{:indent$}{name:<column$} ", "");
     let hanging = " ".repeat(indent + column + 1);

@@ -25,7 +25,7 @@ pub use collection::{
 pub use published::published_section;
 pub use series::{SeriesRow, series, series_rows};
 
-/// A run with what is said of it.
+/// A run with its report.
 #[derive(Debug)]
 pub struct Part<'a> {
     /// The run.

@@ -26,7 +26,7 @@ const SECURITY: &str = "security: the weaker of certificate and key exchange, by
                         table 2 (P-256 and RSA-3072 128-bit, P-384 192-bit; tables after CNSA have P-384 at 128)";
 
 impl Analysis {
-    /// The whole report. `record` is what was analysed; of its twins, the published figures.
+    /// The whole report. `record` is what was analyzed; of its twins, the published figures.
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         self.document_beside(record, published, &[], None)
     }
@@ -215,14 +215,14 @@ impl Analysis {
         Some(Section::headed(heading, blocks))
     }
 
-    /// Twins beside the published figures that their card times were derived from.
+    /// Twins compared with the published figures that their card times were derived from.
     fn twins(&self, published: &[PublishedFigure]) -> Option<Section> {
         let pair = |row| Some((row, beside(row, published)?));
         let measured = self.rows.iter().filter(|row| row.mean().is_some());
         let pairs: Vec<_> = measured.filter_map(pair).collect();
         (!pairs.is_empty()).then(|| {
             Section::headed(
-                "twins beside the published figures (they differ as this host and the article's do)",
+                "twins compared with the published figures (they differ as this host and the article's do)",
                 vec![Block::Table(tables::twins(&pairs))],
             )
         })

@@ -1,8 +1,8 @@
 //! Device of a case, and the address of its page.
 //!
 //! Both follow from the record alone, so that they stay what they are when others are added. A name that the list of devices knows
-//! leads to the id that stands there. Any other gets an address of its own, with a hash of all that tells it from others; and a
-//! name that says of no device which one it is, is told apart by its run as well.
+//! leads to the id there. Any other gets an address of its own, with a hash of all that tells it from others; and a
+//! name that says of no device which one it is, also differs from others by its run.
 
 use keymark_bench::{Case, Provenance, Record, StoreKind};
 use keymark_records::published::DeviceCatalogue;
@@ -80,7 +80,7 @@ fn named<'r>(record: &'r Record, case: &'r Case) -> (Class, &'r str) {
             return (Class::Processor, model.unwrap_or_default());
         }
         Provenance::Measured | Provenance::Virtual => product,
-        // `twin of a YubiKey 4`, or `twin:yubikey-4` where it stands behind a reader.
+        // `twin of a YubiKey 4`, or `twin:yubikey-4` where it follows a reader.
         Provenance::Twin => {
             let of = product.strip_prefix("twin of a ");
             let of = of.or_else(|| product.strip_prefix("twin:"));

@@ -1,4 +1,4 @@
-//! A site of contributed records: which devices and machines they are of, and what stands on the page of each device.
+//! A site of contributed records: which devices and machines they are of, and the content of the page of each device.
 //!
 //! Everything is said here; [`render::html`](crate::render::html) writes it down.
 
@@ -38,7 +38,7 @@ pub const fn meaning(kind: Provenance) -> &'static str {
             "a token's real firmware or module, running on the machine's processor (a half-filled mark)"
         }
         Provenance::Twin => {
-            "a real program with a simulated device, whose times are somebody's figures (a hatched mark)"
+            "a real program with a simulated device, with published or recorded times (a hatched mark)"
         }
         Provenance::Predicted => "calculated by a model; nothing was measured (a dotted mark)",
         Provenance::Published => "stated by an article or a maker (a hollow mark)",
@@ -148,7 +148,7 @@ impl Site {
         self.of == Devices::AlsoPublished
     }
 
-    /// The records that somebody brought.
+    /// The contributed records.
     pub fn contributed(&self) -> impl Iterator<Item = &SiteSource> {
         self.sources
             .iter()

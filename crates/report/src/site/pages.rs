@@ -62,14 +62,14 @@ impl Pages {
     }
 }
 
-/// A file's sum, as it stands in [`SUMS`].
+/// A file's sum, as it is in [`SUMS`].
 pub fn sum(content: &[u8]) -> String {
     hex::encode(Sha256::digest(content))
 }
 
 /// Letters of the part for people.
 const LONGEST: usize = 48;
-/// Octets of the hash: so many that nobody meets another name with the same ones by chance.
+/// Octets of the hash: enough that no two names have the same by chance.
 const OCTETS: usize = 10;
 
 /// Lower-case letters, digits and single hyphens, as `text` has them; nothing where it has none.

@@ -52,7 +52,7 @@ pub(super) fn sections(figures: &[Entry<'_>]) -> Vec<KeySection> {
     }
     keys.iter_mut()
         .map(|(key, figures)| {
-            // What was measured stands above what is said; the rest is the order of the records.
+            // Measurements come before statements; the rest is the order of the records.
             figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
             section(*key, figures)
         })

@@ -12,7 +12,7 @@ use keymark_records::published::PublishedTable;
 /// Origin of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordOrigin {
-    /// Somebody: it lay in the folder.
+    /// A contributor: it was in the folder.
     Contributed,
     /// Keymark: the figures of an article.
     Shipped(PublishedTable),
@@ -63,7 +63,7 @@ pub struct SourceFigure {
 }
 
 impl SiteSource {
-    /// A record with what analysis makes of it. `file` is the record as it can be downloaded: by its content the address is told
+    /// A record with what analysis makes of it. `file` is the record as it can be downloaded: by its content the address differs
     /// from that of any other record.
     pub fn of(record: &Record, analysis: &Analysis, origin: RecordOrigin, file: &str) -> Self {
         let mut devices: Vec<SourceDevice> = Vec::new();
@@ -112,12 +112,12 @@ impl SiteSource {
         format!("records/{}.html", self.address)
     }
 
-    /// The record itself, beside its page.
+    /// The record itself, next to its page.
     pub fn file(&self) -> String {
         format!("records/{}.json", self.address)
     }
 
-    /// Its page as seen from a device's: those stand in a folder of their own.
+    /// Its page as seen from a device's: those are in a folder of their own.
     pub fn page_from_a_device(&self) -> String {
         format!("../{}", self.page())
     }

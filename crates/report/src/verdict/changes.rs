@@ -62,7 +62,7 @@ pub struct SlowestMachine {
     pub library: Option<String>,
     /// The same case in keymark's own library: if it is as slow, the library is not the cause.
     pub control: Option<CaseChange>,
-    /// True if the control is slower, too.
+    /// True if the control is also slower.
     pub control_is_slower: bool,
     /// True if the control is less slow for certain: the library is the cause.
     pub by_library: bool,

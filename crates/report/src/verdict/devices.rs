@@ -96,7 +96,7 @@ pub(super) fn libraries(analysis: &Analysis) -> Option<Finding> {
     Some(Finding::Libraries { slow, fast })
 }
 
-/// A device of the run beside its published figures, by the case that differs most.
+/// A device of the run compared with its published figures, by the case that differs most.
 pub(super) fn published(analysis: &Analysis, record: &Record) -> Option<Finding> {
     let is_own = |row: &&Row| {
         row.case.provenance == Provenance::Measured && row.case.store != StoreKind::SOFTWARE
@@ -128,7 +128,7 @@ pub(super) fn published(analysis: &Analysis, record: &Record) -> Option<Finding>
     Some(Finding::Published { comparison })
 }
 
-/// A device's time beside its published one.
+/// A device's time compared with its published one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PublishedComparison {
     /// Measured mean in seconds.

@@ -179,7 +179,7 @@ pub enum Finding {
         /// The faster one.
         fast: Evidence,
     },
-    /// A device beside its published figure.
+    /// A device compared with its published figure.
     Published {
         /// Both times.
         comparison: PublishedComparison,

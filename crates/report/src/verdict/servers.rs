@@ -73,7 +73,7 @@ pub(super) fn rates(analysis: &Analysis) -> Option<Finding> {
     })
 }
 
-/// Largest gain by a certificate beside an RSA one, where both were measured by themselves.
+/// Largest gain by a certificate in addition to an RSA one, where both were measured by themselves.
 pub(super) fn second_certificate(analysis: &Analysis) -> Option<Finding> {
     let loads = rated(analysis).filter(|(row, rate)| !row.is_service() && !rate.at_least);
     let is_rsa = |(row, _): &(&Row, RateEvidence)| row.case.algorithm.length().0 == "rsa";

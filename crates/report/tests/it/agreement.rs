@@ -150,7 +150,7 @@ fn a_default_run_fits_a_screen_and_begins_with_its_verdict() {
     assert!(wide.lines().count() <= 30, "{wide}");
     assert!(narrow.lines().count() <= 35, "{narrow}");
     insta::assert_snapshot!("screen", wide);
-    // Users have a passphrase: their keys as well, by the times of an agent that derives a key each time.
+    // Keys have a passphrase, by the times of an agent that derives a key each time.
     for place in 0..record.cases.len() {
         let mut case = record.cases[place].clone();
         if case.case.stack == StackName::GNUPG && case.case.is_alone() {

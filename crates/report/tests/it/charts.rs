@@ -317,7 +317,7 @@ fn how_a_figure_was_had_is_seen_without_colour() {
         .map(|dot| {
             let path = dot.children().rfind(Node::is_element).unwrap();
             let fill = path.attribute("fill").unwrap();
-            // The kind of a pattern; a colour is one, too.
+            // The kind of a pattern; a color is also one.
             let fill = if fill.starts_with("url") {
                 fill.split('-').nth(1).unwrap().to_owned()
             } else {

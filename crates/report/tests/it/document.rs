@@ -83,7 +83,7 @@ fn everything() -> Record {
     record(cases)
 }
 
-/// What is measured beside the operations of a program that is a process an operation.
+/// Parts that are measured in addition to the operations of a program that is a process per operation.
 const BESIDE: [Part; 4] = [
     Part::ProgramStart,
     Part::KeyLoad,
@@ -143,7 +143,7 @@ fn every_section_there_is_stands_in_the_report() {
         "where the time goes in GnuPG",
         "where the time goes, by process",
         "where the time goes with one process for each operation",
-        "twins beside",
+        "twins compared",
         "in parallel",
     ];
     assert_eq!(headings.len(), begins.len(), "{headings:?}");

@@ -1,4 +1,4 @@
-//! Every form of the report, of records that stand in `golden/`: those of the first release stay there for good, and
+//! Every form of the report, of the records in `golden/`: those of the first release stay there for good, and
 //! must be read and shown for ever.
 
 use std::fs;

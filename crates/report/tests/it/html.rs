@@ -42,7 +42,7 @@ fn on(device: &str, algorithm: &str) -> Case {
     }
 }
 
-/// What stands in the only element that begins so.
+/// The content of the only element that begins so.
 fn element<'p>(page: &'p str, begin: &str, end: &str) -> &'p str {
     let (before, rest) = page.split_once(begin).unwrap();
     assert!(!before.contains(begin), "two elements begin with {begin}");
@@ -101,7 +101,7 @@ fn the_policy_lets_in_what_is_there_and_nothing_else() {
         assert_says(&policy, [&hash]);
     }
     assert_silent(&policy, ["unsafe"]);
-    // Nothing is fetched, and no style stands at an element, which the policy would refuse.
+    // Nothing is fetched, and no element has a style, which the policy would refuse.
     for asks in [
         " src=",
         "@import",

@@ -1,4 +1,4 @@
-//! Which library the layers of a stack stand on.
+//! Which library the layers of a stack use.
 
 use keymark_bench::case::{Case, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::record::CaseRecord;

@@ -66,7 +66,7 @@ fn is_found(system: System, threads: Limit, processes: Limit) {
 #[test]
 fn a_device_that_does_one_at_a_time_limits_both() {
     is_found(SERIAL, Limit::Device, Limit::Device);
-    // Half of the time beside it is the worker's own.
+    // Half of the time around it is the worker's own.
     let slow_library = System {
         cores: 8,
         calculates_us: 400.0,

@@ -217,7 +217,7 @@ fn failures_and_doubts_are_said() {
     insta::assert_snapshot!("with_failures", plain(&document, Width::Unlimited));
 }
 
-/// Operations done before a failure are no figure: whatever failed may have slowed them, too.
+/// Operations done before a failure are no figure: its cause may also have slowed them.
 #[test]
 fn a_case_that_failed_in_part_has_no_figure() {
     let record = run(all(), |case| match (case.algorithm.name(), case.stack) {

@@ -39,7 +39,7 @@ pub struct System {
 
 /// Operations of a block, over all workers.
 const OPERATIONS: usize = 80;
-/// How much blocks differ, how alike neighbours are, and how much the operations in one differ.
+/// How much blocks differ, how alike neighbors are, and how much the operations in one differ.
 const NOISE: (f64, f64, f64) = (0.1, 0.6, 0.05);
 
 /// The machine's slowness over a run: an autoregression of its logarithm, the same for all cases of a round.
@@ -55,7 +55,7 @@ fn wander(rng: &mut ChaCha8Rng, rounds: u32) -> Vec<f64> {
 }
 
 impl System {
-    /// One block of so many workers, from the moment when all have done something.
+    /// One block of that number of workers, from the moment when all have done something.
     fn block(
         self,
         round: u32,

@@ -1,4 +1,4 @@
-//! What is said of concurrency.
+//! Statements about concurrency.
 
 use keymark_bench::case::{Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Record};

@@ -50,7 +50,7 @@ macro_rules! exported {
     ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident($($passed:ident),*), keeping $keeping:ident;)*) => {
         $(
             /// # Safety
-            /// As PC/SC has it: pointers are null or valid for what the lengths beside them say.
+            /// As PC/SC has it: pointers are null or valid for what the lengths next to them say.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> Long {
                 let run = || match mode() {
@@ -82,7 +82,7 @@ macro_rules! table {
         impl PcscLibrary {
             /// Loads it; `None` when it is not there or lacks a function.
             fn load(path: &OsStr) -> Option<Self> {
-                // SAFETY: libpcsclite has no initialisers with preconditions, and the symbols are
+                // SAFETY: libpcsclite has no initializers with preconditions, and the symbols are
                 // taken at the types that winscard.h gives them. The library stays loaded as long
                 // as the table.
                 unsafe {

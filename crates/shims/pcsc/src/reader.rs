@@ -126,7 +126,7 @@ impl User {
         self.woken.notify_all();
     }
 
-    /// Returns whether a wait that began with so many was ended before the time was over.
+    /// Returns whether a wait that began with that number was ended before the time was over.
     pub(crate) fn cancelled_within(&self, begun: u64, time: Duration) -> bool {
         let waited = self
             .woken

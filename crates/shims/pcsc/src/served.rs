@@ -314,7 +314,7 @@ pub(crate) unsafe fn set_attrib(reader: &ServedReader, handle: Handle) -> Done {
 
 /// Interval at which a wait looks for a change. The server tells of none by itself.
 const STEP: Duration = Duration::from_millis(100);
-/// Stands for the list of readers, which never changes here.
+/// Name of the list of readers, which never changes here.
 const NOTIFICATION: &[u8] = br"\\?PnP?\Notification";
 
 /// Fills the caller's elements, and returns once one of them has changed.

@@ -1,5 +1,5 @@
 //! Types and numbers of pcsc-lite's interface on Linux (wintypes.h, pcsclite.h, reader.h). The crate
-//! `pcsc-sys` has them too, but links the library that this one stands in for.
+//! `pcsc-sys` has them too, but links the library that this one replaces.
 
 use std::ffi::{CStr, c_char, c_long, c_ulong, c_void};
 use std::mem::offset_of;

@@ -107,7 +107,7 @@ fn attributes(
         return values.map(|_| None);
     };
     // The code says whether it has all, which no key does; what it has is there all the same (§5.7.5).
-    // SAFETY: each attribute has room for its value, of which no more than that is written.
+    // SAFETY: each attribute has room for its value, of which at most that is written.
     let _: CK_RV = unsafe { get(session, key, wanted.as_mut_ptr(), wanted.len() as CK_ULONG) };
     let mut lengths = wanted.iter().map(|attribute| attribute.ulValueLen);
     values.map(|mut value| {
@@ -123,7 +123,7 @@ fn attributes(
 /// Keys that a mechanism takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Range {
-    /// No private ones, or one kind only: what the module says stands.
+    /// No private ones, or one kind only: the module is believed.
     Any,
     /// The shortest and the longest, in bits.
     Bits(u32, u32),

@@ -1,9 +1,9 @@
 //! Mutual exclusion among threads and processes.
 //!
 //! SoftHSM2 2.6 writes its token's file anew at each login, for the flags of the PIN, and a process that reads it
-//! meanwhile finds no token, or none that is initialised. Real devices do not, so that a twin must not either.
+//! meanwhile finds no token, or none that is initialized. Real devices do not, so that a twin must not either.
 //!
-//! Whoever hangs meanwhile (a program that is stopped, a library that waits for itself) stands in everybody's way:
+//! A caller that hangs meanwhile (a stopped program, a library that waits for itself) is in everybody's way:
 //! those who wait say for whom, and are refused in the end.
 
 use std::cell::Cell;

@@ -13,7 +13,7 @@ pub(crate) fn now() -> u64 {
     nanoseconds(time)
 }
 
-/// Returns the processor time of this thread in nanoseconds: it stands still while others have its processor.
+/// Returns the processor time of this thread in nanoseconds: it stops while others have its processor.
 pub(crate) fn processor() -> u64 {
     let time =
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);
@@ -29,7 +29,7 @@ pub(crate) fn nanoseconds(time: Duration) -> u64 {
 pub(crate) fn sleep_until(deadline: u64) {
     let deadline = Duration::from_nanos(deadline).into();
     let absolute = ClockNanosleepFlags::TIMER_ABSTIME;
-    // Interrupted: whoever waits looks at the clock again.
+    // Interrupted: the waiting thread looks at the clock again.
     let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, absolute, &deadline);
 }
 

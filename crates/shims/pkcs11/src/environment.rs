@@ -1,6 +1,6 @@
 //! Variables for the module that calls go to, and for nobody else in the process.
 //!
-//! Modules find their configuration by variables (SoftHSM2 by `SOFTHSM2_CONF`) when they are initialised. The
+//! Modules find their configuration by variables (SoftHSM2 by `SOFTHSM2_CONF`) when they are initialized. The
 //! process's own environment cannot be changed for that: other threads may be reading it, and children would inherit
 //! it. So the module gets a getenv(3) that knows those variables. It calls the C library's by an address in a table
 //! that the loader has filled in (System V ABI: the global offset table), and that address is replaced. Nothing else

@@ -97,7 +97,7 @@ fn give(variables: &BTreeMap<String, String>, callee: &Callee, module: &Path) {
     }
 }
 
-/// Keeps this library in memory though the program unloads it: the module has an address in it, and stays, too.
+/// Keeps this library in memory though the program unloads it: the module has an address in it, and also stays.
 fn stay(own: Option<&Path>) {
     // SAFETY: it is loaded already, so that nothing is run; it is counted once more.
     let once_more = own.map(|own| unsafe { libloading::Library::new(own) });

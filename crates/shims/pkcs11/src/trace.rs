@@ -96,7 +96,7 @@ impl Trace {
         };
         let took = end.saturating_sub(begin);
         let word = |which| slot.word(field(what, which));
-        // Relaxed: whoever reads does so when the thread is done, or takes what is there. Additions are
+        // Relaxed: readers do so when the thread is done, or take what is there. Additions are
         // atomic because threads that come late share a slot.
         if word(Field::Count).fetch_add(1, Relaxed) == 0 {
             word(Field::FirstBegin).store(begin, Relaxed);
@@ -130,7 +130,7 @@ impl Trace {
     fn claim(&self, process: u32, now: u64) -> io::Result<Mapping> {
         let next = self.header.word(NEXT_SLOT).fetch_add(1, Relaxed);
         let number = next.min(SLOTS - 1);
-        // A byte at its end makes the file long enough, and never shorter, whoever else is doing so.
+        // A byte at its end makes the file long enough, and never shorter, even if others do the same.
         if next == number {
             self.file.write_all_at(&[0], offset(number + 1) - 1)?;
         }
@@ -176,7 +176,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps so many bytes of the file from that offset, a multiple of a page, on. The file has to be as long
+    /// Maps that number of bytes of the file from that offset, a multiple of a page, on. The file has to be as long
     /// as that, or its numbers are not to be had.
     pub(crate) fn of(file: &File, offset: u64, length: usize) -> io::Result<Self> {
         let length_there = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! The time of a device over another module, and no more than the device can do.
+//! The time of a device over another module, with only the abilities of the device.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -127,7 +127,7 @@ impl Twin {
         })
     }
 
-    /// Nobody else reads or writes the token's state while that is done. Whoever waits for one that is stuck is refused.
+    /// Nobody else reads or writes the token's state while that is done. Callers that wait for a stuck one are refused.
     pub(crate) fn alone(&self, call: Call, real: impl FnOnce() -> CK_RV) -> CK_RV {
         match Alone::new(&self.sessions.of_process().gate, &self.device, call) {
             Ok(_alone) => real(),

@@ -1,6 +1,6 @@
 //! A client of gpg-agent's Assuan socket: blocking, one connection a worker.
 //!
-//! Written here because it stands inside the timed region: the libraries there are bring an
+//! Written here because it is inside the timed region: the libraries there are bring an
 //! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -182,7 +182,7 @@ impl Assuan {
                 },
                 AssuanResponse::Data | AssuanResponse::Other => {}
             }
-            // Whoever talks without an answer does not give one.
+            // A program that talks without an answer does not give one.
             if data.len() > MOST || clock.now() > limit {
                 return Err(self.broken(command, &io::ErrorKind::WouldBlock.into()));
             }

@@ -133,7 +133,7 @@ impl Gnupg {
 
     /// A command that runs one of GnuPG's programs.
     pub fn command(&self, program: &str) -> Command {
-        // One that is not there fails when it is started, and never stands in for that of another place.
+        // One that is not there fails when it is started, and is never replaced with that of another place.
         let absent = || self.directory.clone().unwrap_or_default().join(program);
         let path = program::locate(self.directory.as_deref(), program);
         program::command(&path.unwrap_or_else(absent))
@@ -212,7 +212,7 @@ fn offered(config: &str) -> BTreeSet<Algorithm> {
     Algorithm::all().filter(offered).collect()
 }
 
-/// GnuPG's name of the curve beside ML-KEM.
+/// GnuPG's name of the curve combined with ML-KEM.
 const fn composite_curve(composite: Composite) -> &'static str {
     match composite {
         Composite::Ky768Cv25519 => "cv25519",

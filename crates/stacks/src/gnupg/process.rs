@@ -222,7 +222,7 @@ pub fn messages(
         .collect()
 }
 
-/// The text in the file. What another case of this run has written serves again: it is checked by it, too.
+/// The text in the file. What another case of this run has written serves again: it is also checked by it.
 fn written(name: &Path, length: u32) -> Result<Vec<u8>, Error> {
     if let Ok(plaintext) = fs::read(name) {
         return Ok(plaintext);

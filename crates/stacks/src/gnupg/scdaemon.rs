@@ -107,7 +107,7 @@ pub struct CardLink {
     pub trace: Option<PathBuf>,
 }
 
-/// Returns true if it can be the rest of a line of GnuPG's options as it is: what stands around a value is cut, quotes
+/// Returns true if it can be the rest of a line of GnuPG's options as it is: space around a value is cut, quotes
 /// are taken away.
 pub(super) fn is_plain_value(text: &str) -> bool {
     text.trim() == text && !text.starts_with('"') && !text.contains(char::is_control)

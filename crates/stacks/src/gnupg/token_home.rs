@@ -1,6 +1,6 @@
 //! A home whose key is on a token behind a PKCS#11 module.
 //!
-//! gnupg-pkcs11-scd finds keys by their certificates, so the store puts one beside its own token's key, logs in by
+//! gnupg-pkcs11-scd finds keys by their certificates, so the store puts one next to its own token's key, logs in by
 //! one signature, and gpg makes the OpenPGP key around the token's keygrip.
 
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(super) const fn takes(family: Family) -> bool {
     matches!(family, Family::Rsa(_))
 }
 
-/// The way to the token that has that key, for a home: it stands in scdaemon's place and loads the module.
+/// The way to the token that has that key, for a home: it replaces scdaemon and loads the module.
 fn scdaemon(key: &ProgramKey, home: &Path) -> Result<Scdaemon, Error> {
     let (program, module) = (program()?, key.module());
     for path in [&program, module] {
@@ -67,7 +67,7 @@ fn scdaemon(key: &ProgramKey, home: &Path) -> Result<Scdaemon, Error> {
     })
 }
 
-/// A path is the rest of its line in both configurations: what stands around it is cut.
+/// A path is the rest of its line in both configurations: space around it is cut.
 fn check(path: &Path) -> Result<(), Error> {
     if path.to_str().is_some_and(is_plain_value) {
         return Ok(());

@@ -222,7 +222,7 @@ impl OpenSslKey {
     }
 }
 
-/// A path that can stand in OpenSSL's configuration as it is (config(5)): no quote, no variable, no comment.
+/// A path that is valid in OpenSSL's configuration as it is (config(5)): no quote, no variable, no comment.
 fn plain(path: &Path) -> Result<&str, Error> {
     let special =
         |letter: char| letter.is_control() || "\"'`\\$#;".contains(letter) || letter == ' ';

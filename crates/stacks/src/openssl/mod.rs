@@ -129,7 +129,7 @@ impl OpenSslBuild {
     }
 }
 
-/// The text behind each place where `mark` stands, up to a NUL or the end of its line.
+/// The text behind each place of `mark`, up to a NUL or the end of its line.
 fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str> {
     memmem::find_iter(content, mark).filter_map(move |at| {
         let behind = content.get(at + mark.len()..)?;

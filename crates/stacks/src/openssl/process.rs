@@ -1,4 +1,4 @@
-//! One worker's `openssl pkeyutl` processes, and what of a process's time is no private-key operation, measured beside it: the
+//! One worker's `openssl pkeyutl` processes, and separate measurements of what is no private-key operation in a process's time: the
 //! program's start, loading the key, and the operation by itself in keymark's own process.
 
 use std::ffi::OsStr;

@@ -30,7 +30,7 @@ pub struct RunningAuthority {
 
 impl RunningAuthority {
     /// Asks for one timestamp, whose signer is the only one that counts from then on: one that the authorities in that
-    /// file, in PEM, have certified, or whoever it is.
+    /// file, in PEM, have certified, or any.
     ///
     /// # Errors
     /// When it is to be had at none of the addresses, or its answer is not one to the request.

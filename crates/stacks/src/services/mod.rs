@@ -31,7 +31,7 @@ use crate::provider::StackFamily;
 use crate::tls::Keys;
 use crate::tls::servers::{SearchPath, Version};
 
-/// An RFC 3161 authority, whoever runs it.
+/// An RFC 3161 authority of any operator.
 pub const RFC3161: StackName = StackName::of("rfc3161");
 /// relic.
 pub const RELIC: StackName = StackName::of("relic");

@@ -35,7 +35,7 @@ pub(super) fn trusted(authorities: Vec<X509>, purpose: Purpose) -> Result<X509St
     Ok(store.build())
 }
 
-/// The certificate of whoever signed.
+/// The signer's certificate.
 pub(super) fn signer(signed: &Pkcs7) -> Result<X509, Expectation> {
     let none = Stack::new().map_err(|_| Expectation::Form)?;
     let signers = signed.signers(&none, Pkcs7Flags::empty());

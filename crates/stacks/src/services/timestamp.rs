@@ -85,7 +85,7 @@ impl<'a> TimestampResponse<'a> {
         })
     }
 
-    /// PKIStatusInfo. Of what stands behind the status only what can be read is told.
+    /// PKIStatusInfo. Of what follows the status only what can be read is told.
     fn status(reader: &mut impl Reader<'a>) -> der::Result<Self> {
         let mut response = Self {
             status: u8::decode(reader)?,

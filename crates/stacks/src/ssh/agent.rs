@@ -51,7 +51,7 @@ impl SshAgent {
             .env_clear()
             .envs(key.environment.iter().map(|(name, value)| (name, value)))
             .env("LC_ALL", "C")
-            // A comma would begin another pattern; this one stands for any letter.
+            // A comma would begin another pattern; this one matches any letter.
             .args(["-P", &module.replace(',', "?")]);
         let agent = Self::started_by(command, directory)?;
         let pin = key.pin.as_ref().map_or("", Pin::expose);

@@ -1,4 +1,4 @@
-//! The servers that are installed, and what stands behind the address that clients ask: a server, or several with a balancer
+//! The servers that are installed, and what is behind the address that clients ask: a server, or several with a balancer
 //! before them.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Starting<'a> {
     pub way: Option<TokenWay>,
     /// Processes of each.
     pub processes: NonZeroU16,
-    /// Port for clients; none stands for a free one.
+    /// Port for clients; none means a free one.
     pub port: Option<NonZeroU16>,
 }
 
@@ -243,7 +243,7 @@ impl Servers {
         })
     }
 
-    /// Looks for haproxy as well.
+    /// Also looks for haproxy.
     ///
     /// # Errors
     /// When it is missing, with the package that brings it.

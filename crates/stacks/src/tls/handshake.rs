@@ -1,4 +1,4 @@
-//! Handshakes of cases: the family's dimensions beside the key of the certificate, and their values as types.
+//! Handshakes of cases: the family's dimensions in addition to the key of the certificate, and their values as types.
 
 use std::num::{NonZeroU8, NonZeroU32};
 use std::time::Duration;

@@ -27,7 +27,7 @@ const TIME: Duration = Duration::from_millis(150);
 /// More tell nothing.
 const MOST: u64 = 2_000;
 
-/// Measurements of a key beside one load.
+/// Measurements of a key around one load.
 pub(super) struct KeyUse {
     alone: Option<Alone>,
     before: Option<CallsSoFar>,

@@ -20,7 +20,7 @@ use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
 
 /// Limit of a server's work, after a load, for clients that have left.
 const DRAIN: Duration = Duration::from_secs(120);
-/// Shortest round: a shorter load has too little beside its beginning.
+/// Shortest round: most of a shorter load is its beginning.
 const SHORTEST: Duration = Duration::from_millis(2500);
 /// Longest mean pause of users whose load settles within a round.
 const PAUSE: Duration = Duration::from_millis(500);

@@ -177,7 +177,7 @@ fn twins_do_what_their_profiles_say() {
     }
 }
 
-/// A machine that stands still for a moment makes a twin refuse (rightly): what is tested here is what it yields.
+/// A machine that stops for a moment makes a twin refuse (rightly): what is tested here is what it yields.
 fn in_its_time(stack: &RawStack, maker: &CardMaker, capability: Capability) {
     let case = on_card(maker, capability);
     let late = |passed: &Result<(), String>| matches!(passed, Err(error) if error.contains("too fast to be imitated"));

@@ -176,7 +176,7 @@ fn no_part_of_a_message_passes_for_it() {
             );
         }
     }
-    // A compressed packet without a length goes on to the end, and gpg ignores what is left of it as well.
+    // A compressed packet without a length goes on to the end, and gpg also ignores what is left of it.
     let twice = [place.signed(), place.signed()].concat();
     assert!(place.refusal(&twice).contains("cannot read"));
 }

@@ -1,21 +1,21 @@
-//! Dependence of neighbouring units, and the widening of an interval over them.
+//! Dependence of neighboring units, and the widening of an interval over them.
 //!
 //! Units follow an autoregression of lag-1 correlation ρ (Law & Kelton 2000, §4.4). Given ρ, the variance of their mean
 //! is known but for σ², whose estimate from whitened units has n − 1 degrees of freedom, so that Student's t holds exactly
 //! (Prais & Winsten 1954; likelihood of ρ: Harville, Biometrika 61, 1974). A dozen units hardly show ρ: the
 //! interval is over all values it may have, each with its probability by those units and by a
 //! [prior](RunDependence), which the other cases of the run tell. Units count by the normal scores of their ranks (van der
-//! Waerden 1952), which a few slow ones do not move; these, beyond Tukey's outer fences, count as independent of their neighbours.
+//! Waerden 1952), which a few slow ones do not move; these, beyond Tukey's outer fences, count as independent of their neighbors.
 //!
-//! Which correlations neighbouring blocks have in this run, before one case's own blocks are asked, is empirical Bayes: the
+//! Which correlations neighboring blocks have in this run, before one case's own blocks are asked, is empirical Bayes: the
 //! distribution of ρ over the cases of a run is the one under which their blocks are most probable
-//! (Kiefer & Wolfowitz, Ann. Math. Statist. 27, 1956), found by expectation and maximisation (Laird, JASA 73, 1978), and
+//! (Kiefer & Wolfowitz, Ann. Math. Statist. 27, 1956), found by expectation and maximization (Laird, JASA 73, 1978), and
 //! smoothed by what is known without a run, which counts as one case more. Blocks depend on each other the
 //! less the farther apart they are, so that cases are compared at equal distances: those that are visited more often
-//! are thinned. Cases that see the same drift say the same: they count as so many as the variance of their sum
+//! are thinned. Cases that see the same drift say the same: they count as the number that the variance of their sum
 //! shows (design effect: Kish, "Survey Sampling", 1965, §5.4).
 //!
-//! Coverage and width in simulations stand in `tests/it/coverage.rs` and docs/methodology/statistics.md.
+//! Coverage and width in simulations are in `tests/it/coverage.rs` and docs/methodology/statistics.md.
 
 mod run;
 
@@ -36,10 +36,10 @@ const STEP: f64 = 0.05;
 /// Values less probable than this are left out.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// The dependence of neighbouring blocks.
+/// The dependence of neighboring blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dependence {
-    /// Lag-1 correlation of neighbouring blocks: its expected value, by these blocks and by the run's other cases.
+    /// Lag-1 correlation of neighboring blocks: its expected value, by these blocks and by the run's other cases.
     pub lag1: f64,
     /// Factor of the half-width of an interval that takes blocks for independent; at least 1.
     pub widening: f64,
@@ -229,7 +229,7 @@ const ITERATIONS: usize = 200;
 /// Stretches of a run, in which cases are compared.
 const STRETCHES: usize = 8;
 
-/// Steepness of the prior without a run towards ρ = 1: as little as keeps the interval of a single case of eight blocks
+/// Steepness of the prior without a run toward ρ = 1: as little as keeps the interval of a single case of eight blocks
 /// below twice Student's (`tests/it/coverage.rs`).
 const UNKNOWN: f64 = 0.6;
 /// Steepness for pairs that took turns: what comes from the machine cancels.
@@ -243,17 +243,17 @@ const BATCHES: f64 = 3.0;
 pub(crate) struct Weights([f64; GRID]);
 
 impl Weights {
-    /// Returns the prior of neighbours without further knowledge.
+    /// Returns the prior of neighbors without further knowledge.
     pub(crate) fn unknown() -> Self {
         Self::falling(UNKNOWN)
     }
 
-    /// Returns the prior of neighbouring pairs.
+    /// Returns the prior of neighboring pairs.
     pub(crate) fn of_pairs() -> Self {
         Self::falling(PAIRS)
     }
 
-    /// Returns the prior of neighbouring batches of one load, each longer than a few of its cycles.
+    /// Returns the prior of neighboring batches of one load, each longer than a few of its cycles.
     pub(crate) fn of_batches() -> Self {
         Self::falling(BATCHES)
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::blocks::Blocks;
 
-/// The dependence of neighbouring blocks, as the cases of a run show it.
+/// The dependence of neighboring blocks, as the cases of a run show it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunDependence {
     /// Priors for 1, 2, 4, … rounds between two blocks.
@@ -24,7 +24,7 @@ impl RunDependence {
         }
     }
 
-    /// Returns the prior for blocks at a distance in rounds; `None` stands for blocks without rounds.
+    /// Returns the prior for blocks at a distance in rounds; `None` means blocks without rounds.
     pub(crate) fn at(&self, distance: Option<f64>) -> Weights {
         let known = distance.and_then(|distance| {
             let farthest = self.by_distance.last();
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// Cases of so many blocks, a share of whose noise they share; neighbours have this correlation.
+    /// Cases of that number of blocks, a share of whose noise they share; neighbors have this correlation.
     fn run(seed: u64, cases: usize, blocks: u32, lag1: f64, shared: f64) -> Vec<Blocks> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut normal = || {

@@ -134,7 +134,7 @@ fn any_times_at_one_token_wait_as_long_as_pollaczek_and_khinchine_say() {
 }
 
 /// All arrivals of the time that one long operation takes wait for it, and those after it until they are worked off: of a
-/// thousand operations a second that a token can do.
+/// thousand operations per second that a token can do.
 #[test]
 fn what_is_rare_and_long_decides_how_long_operations_wait() {
     for (share, long, rate) in [

@@ -61,7 +61,7 @@ fn holds(ratio: &Estimate<Ratio>, truth: f64) -> bool {
 
 #[test]
 fn the_geometric_mean_over_cases_covers_with_runs_as_units() {
-    // Cases take 1 to 8 ms, and the new side from 0.9 to 1.25 times as long.
+    // Cases take 1 to 8 ms, and the new side 0.9× to 1.25× that.
     let factors: Vec<f64> = (0..CASES).map(|case| 0.9 + 0.05 * case as f64).collect();
     let truth = (factors.iter().map(|f| f.ln()).sum::<f64>() / CASES as f64).exp();
     for shared in [0.0, 0.1] {

@@ -139,7 +139,7 @@ fn ratios_cover_though_neighbours_are_alike_and_some_are_slow() {
 #[test]
 fn independent_blocks_pay_little_for_it() {
     for (blocks, most) in [(20, 1.5), (40, 1.3), (100, 1.15)] {
-        // The median: where chance makes neighbours alike, the widening is large.
+        // The median: where chance makes neighbors alike, the widening is large.
         let widening = |seed| {
             let case = disturbed(seed, blocks, 0.0, 0.0);
             keymark_stats::Summary::of(&case, &RunDependence::default(), seed)
@@ -285,7 +285,7 @@ enum Meeting {
     Alternating,
 }
 
-/// Means of each case in so many runs of two sides; one case of the second takes `factor` as long.
+/// Means of each case in that number of runs of two sides; one case of the second takes `factor` as long.
 struct TwoSeries {
     old: Vec<Vec<Seconds>>,
     new: Vec<Vec<Seconds>>,

@@ -18,7 +18,7 @@ struct Machine {
     shared: f64,
     /// By how much all become slower from beginning to end.
     drift: f64,
-    /// Share of blocks that take three times as long.
+    /// Share of blocks that are 3× slower.
     slow: f64,
 }
 

@@ -40,7 +40,7 @@ impl Noise {
     }
 }
 
-/// In which share of so many rounds something is so.
+/// The share of rounds in which something is so.
 fn share(rounds: u64, of: impl FnMut(&u64) -> bool) -> f64 {
     (0..rounds).filter(of).count() as f64 / rounds as f64
 }

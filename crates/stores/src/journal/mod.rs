@@ -1,5 +1,5 @@
 //! Record of changes to tokens that outlive this run: on disk before it is done, so that it can be
-//! undone by whoever comes next if this keymark dies.
+//! undone by the next keymark if this one dies.
 //!
 //! A journal is a file of lines, each one JSON object, which are only ever added: the run and the token,
 //! what a place held and what it is about to get, then that it was written, then that it was undone. The
@@ -203,7 +203,7 @@ impl Journal {
         fs::remove_file(&self.path).map_err(|error| failed("removing", &self.path, error))
     }
 
-    /// Undoes all that can be, and then removes the journal; what cannot be stays in it. `places` stands before each
+    /// Undoes all that can be, and then removes the journal; what cannot be stays in it. `places` is before each
     /// place in messages.
     pub(crate) fn undo_all(
         mut self,

@@ -76,7 +76,7 @@ pub(super) fn stand_in_fingerprint(key: &TestKey) -> Result<[u8; 20], Error> {
     Ok(openssl::sha::sha1(&der))
 }
 
-/// §4.4.3.12: e, p, q, and what the card may want beside them.
+/// §4.4.3.12: e, p, q, and what the card may want in addition to them.
 struct RsaNumbers {
     e: Vec<u8>,
     p: Vec<u8>,

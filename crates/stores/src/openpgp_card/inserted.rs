@@ -1,4 +1,4 @@
-//! A card in a reader as a device: from the reader to what is said of it.
+//! A card in a reader as a device: from the reader to the statements about it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -78,7 +78,7 @@ pub(super) struct Undo {
 pub(super) enum Needed {
     /// Nothing: it was not written to, or is restored.
     Nothing,
-    /// Somebody has put another key there since. It is left alone.
+    /// Another key was put there since. It is left alone.
     Foreign,
     /// The test key, or what there is of it, has to go.
     Removal,

@@ -2,7 +2,7 @@
 //!
 //! Setting up goes through the crate `openpgp-card`; what is timed is the APDU itself, sent through
 //! a [`Channel`] of our own: the crate `card-backend-pcsc` begins a transaction for each command,
-//! which would stand between the two clock readings.
+//! which would be between the two clock readings.
 
 mod apdu;
 mod backend;

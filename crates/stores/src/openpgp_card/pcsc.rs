@@ -154,7 +154,7 @@ impl Port for PcscPort {
 }
 
 /// A connection that leaves the card as it is: by default a card is reset, and its PINs forgotten, when
-/// somebody is done with it.
+/// a program is done with it.
 struct PcscCard(Option<pcsc::Card>);
 
 impl PcscCard {

@@ -234,7 +234,7 @@ const SELECT: [u8; 12] = [
 ];
 const GET_AID: [u8; 5] = [0x00, 0xCA, 0x00, 0x4F, 0x00];
 
-/// Reading the application identifier, by which one card is told from every other (OpenPGP card 3.4.1 §4.2.1).
+/// Reading the application identifier, by which one card differs from every other (OpenPGP card 3.4.1 §4.2.1).
 impl Aid {
     /// Returns the identifier of the card behind a channel, whose application is then selected. It is not selected
     /// anew if it was: that could cost another program its verified PIN (§7.2.1).

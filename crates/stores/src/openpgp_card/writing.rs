@@ -1,4 +1,4 @@
-//! Test keys on a card that outlives the run: agreed to, journalled, and removed again.
+//! Test keys on a card that outlives the run: agreed to, journaled, and removed again.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The family `pkcs11`: tokens behind PKCS#11 modules (PKCS#11 3.1, OASIS), and tokens of keymark's own
 //! in software.
 //!
-//! A module is a library of somebody's, which may crash, hang and print: it is looked at and used in processes of its
+//! A module is a third-party library, which may crash, hang and print: it is looked at and used in processes of its
 //! own ([`process`]). All goes through the crate `cryptoki`; what is timed is one call of each C function
 //! ([`keymark_native::cryptoki`]). Sessions are read-only, so that no test key outlives its run, but for those in
 //! which test keys are written: for other programs, to a token of keymark's own, which is gone with the run, or to

@@ -118,7 +118,7 @@ impl KeymarkProcess {
         sent.map_err(|_| self.ended())
     }
 
-    /// Its next message. An answer, or a call within work, is waited for no longer than `limit`, nor longer than is
+    /// Its next message. An answer, or a call within work, is waited for at most `limit`, and not longer than is
     /// decent once the user has ended the run.
     pub fn receive<T: DeserializeOwned>(
         &mut self,

@@ -42,7 +42,7 @@ impl OwnLibrary {
         purpose: "which traces or twins a PKCS#11 module",
     };
 
-    /// Finds it beside the program (cargo's target directory), or where a package puts it.
+    /// Finds it next to the program (cargo's target directory), or where a package puts it.
     pub fn find(&self) -> Result<PathBuf, Error> {
         let Self {
             file,
@@ -66,6 +66,6 @@ impl OwnLibrary {
         let mut files = places.map(|place| beside.join(place).join(file));
         let found = files.find(|path| path.is_file());
         let found = found.map(|path| path.canonicalize().unwrap_or(path));
-        found.ok_or_else(|| missing(format!("it is not beside {}", program.display())))
+        found.ok_or_else(|| missing(format!("it is not next to {}", program.display())))
     }
 }

@@ -16,7 +16,7 @@ pub fn holding(secret: &[u8]) -> Result<File, Error> {
     let make = || -> io::Result<File> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let mut file = File::from(memfd_create("secret", flags)?);
-        // Else any user could open it by the /proc of whoever holds it.
+        // Else any user could open it by the /proc of its holder.
         fchmod(&file, Mode::RUSR | Mode::WUSR)?;
         file.write_all(secret)?;
         let sealed = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;

@@ -50,7 +50,7 @@ impl Process {
         tree
     }
 
-    /// Returns the members of a process group (setpgid(2)), children of processes that have ended as well.
+    /// Returns the members of a process group (setpgid(2)), also children of processes that have ended.
     pub fn in_group(number: u32) -> Vec<Self> {
         let members = all().filter(|stat| stat.pgrp.cast_unsigned() == number);
         members.map(|stat| Self::from(&stat)).collect()
@@ -69,7 +69,7 @@ impl Process {
         Some(TICK * u32::try_from(ticks).ok()?)
     }
 
-    /// Signals it, unless it has ended: who has its number then is somebody else.
+    /// Signals it, unless it has ended: another process may have its number then.
     pub fn signal(self, signal: Signal) {
         let Ok(number) = i32::try_from(self.number) else {
             return;

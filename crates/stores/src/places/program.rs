@@ -57,7 +57,7 @@ pub fn locate(directory: Option<&Path>, program: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The directory for temporary files. Programs that are started elsewhere find it as well.
+/// The directory for temporary files. Programs that are started elsewhere also find it.
 pub fn temporary() -> PathBuf {
     let named = std::env::temp_dir();
     std::path::absolute(&named).unwrap_or(named)

@@ -1,7 +1,7 @@
 //! A process group that ends with keymark, whatever ends keymark.
 //!
 //! A shell leads the group, reads a pipe of keymark's and kills the group when that ends. Workers whose master has
-//! died are in it, too. A parent-death signal would reach the master alone, and `pre_exec` is unsafe.
+//! died are also in it. A parent-death signal would reach the master alone, and `pre_exec` is unsafe.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -21,9 +21,9 @@ const STEP: Duration = Duration::from_millis(5);
 /// Its input is a pipe whose other end this keymark alone holds; `0` is its own group (kill(1)).
 const UNTIL_INPUT_ENDS: &str = "read -r _; kill -KILL 0";
 
-/// A shell that leads a group and ends everything in it, itself as well, when its input ends: with the value, or with
-/// keymark. Programs are started into its group and stay keymark's own children; workers that they fork are in it, too,
-/// also those that have lost their master.
+/// A shell that leads a group and ends everything in it, and itself, when its input ends: with the value, or with
+/// keymark. Programs are started into its group and stay keymark's own children; workers that they fork are also in it,
+/// even those that have lost their master.
 #[derive(Debug)]
 pub struct Watchdog {
     shell: Child,
@@ -56,7 +56,7 @@ impl Watchdog {
         command.process_group(group).spawn()
     }
 
-    /// Returns the group but the watchdog itself; nothing once it has ended, when its number may be somebody else's.
+    /// Returns the group but the watchdog itself; nothing once it has ended, when its number may be another process's.
     pub fn watched(&self) -> Vec<Process> {
         if self.shell.stdin.is_none() {
             return Vec::new();

@@ -20,7 +20,7 @@ pub enum CardFault {
     /// The card lost power since it was last spoken to; PINs have to be verified anew.
     #[error("the card was reset")]
     Reset,
-    /// A twin needs longer than the device it stands for.
+    /// A twin needs longer than the device it imitates.
     #[error(
         "this CPU needed {needed:?} for what the profile does in {profile:?}: the device is too fast to be \
          imitated here"

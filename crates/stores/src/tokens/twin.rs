@@ -1,5 +1,5 @@
-//! A twin: the virtual card with the service times of a real device, and no more than the device
-//! can do.
+//! A twin: the virtual card with the service times of a real device, and only the abilities of the
+//! device.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

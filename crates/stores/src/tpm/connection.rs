@@ -19,7 +19,7 @@ const DEVICE: &str = "/dev/tpmrm0";
 const SCRIPT: &str = include_str!("swtpm.sh");
 /// A line for codes after which the same is to be done; what they mean is in their names.
 const ADVICE: &str = include_str!("../../../../data/tpm.txt");
-/// Between our look for free ports and swtpm's taking them, somebody else may.
+/// Between our look for free ports and swtpm's taking them, another program may take them.
 const ATTEMPTS: usize = 5;
 
 /// Way to a TPM.

@@ -29,7 +29,7 @@ impl Pin {
         Self(pin)
     }
 
-    /// The digits, for whoever sends them.
+    /// The digits, for their sender.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -150,7 +150,7 @@ impl PinRules {
     }
 
     /// Checks whether a PIN that the device has accepted may be sent again, to a key that wants it at each use, with
-    /// so many tries left.
+    /// that number of tries left.
     pub fn again(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
         let mut known = self.known.lock();
         match &known.of(kind).ended {
@@ -171,7 +171,7 @@ impl PinRules {
         std::mem::take(&mut known.accepted)
     }
 
-    /// Checks whether so many tries are enough to try the PIN.
+    /// Checks whether that number of tries is enough to try the PIN.
     pub fn allowed(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
         let name = kind.name();
         match tries {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Stops the display, lets somebody else write, and goes on.
+/// Stops the display, lets another part write, and goes on.
 type Suspend = dyn Fn(&mut dyn FnMut()) + Send + Sync;
 
 static DISPLAY: Mutex<Option<Arc<Suspend>>> = Mutex::new(None);

@@ -192,7 +192,7 @@ fn what_is_slow_does_not_keep_the_others_waiting() {
         .collect();
     assert!(blocks[2] >= 8 && blocks[2] <= 12, "{blocks:?}");
     assert!(blocks[0] > 500 && blocks[1] > 500, "{blocks:?}");
-    // What is compared stands side by side: pairs of a round are milliseconds apart.
+    // Compared cases are neighbors: pairs of a round are milliseconds apart.
     let rounds = |case: usize| measured.cases[case].blocks.iter().map(|block| block.round);
     let shared = rounds(0).filter(|round| rounds(1).any(|other| other == *round));
     assert!(shared.count() > 500);

@@ -1,4 +1,4 @@
-//! What is said of a run on its way is what comes to pass.
+//! Forecasts of a run come true.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! Workers that queue for one server: what the blocks say of its rate, beside what the server says itself.
+//! Workers that queue for one server: its rate from the blocks, compared with its own count.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -131,7 +131,7 @@ fn who_comes_first_is_served_first_across_the_ends_of_blocks_too() {
         reference: || (),
         interrupt: &AtomicBool::new(false),
     };
-    // Nine tenths of what both can do, so that somebody waits at the ends of most blocks.
+    // Nine tenths of what both can do, so that a worker waits at the ends of most blocks.
     let case = fake::case("ed25519").concurrency(2).rate("30/s").build();
     let measured = runner.run(&plan(&[case], runs(180)), &stacks, &mut ());
     let blocks = &measured.cases[0].blocks;

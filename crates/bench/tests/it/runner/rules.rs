@@ -305,7 +305,7 @@ fn what_ctrl_c_broke_off_while_it_was_made_ready_has_not_failed() {
     );
 }
 
-/// Three seconds of arrivals, for operations that take so many milliseconds.
+/// Three seconds of arrivals, for operations that take that number of milliseconds.
 fn seconds_of_arrivals(rate: &str, milliseconds: u32) -> CaseRecord {
     let open = fake::case("ed25519").rate(rate).build();
     let limited = precision("0.0001%", Some(MS * 3_000));
@@ -336,7 +336,7 @@ fn latencies_grow_for_as_long_as_arrivals_outpace_the_server() {
 
 #[test]
 fn arrivals_do_not_depend_on_how_fast_they_are_served() {
-    // Between two blocks the clock of the queue stands still.
+    // Between two blocks the clock of the queue stops.
     let gaps = |record: &CaseRecord| -> Vec<Duration> {
         let within = record
             .blocks

@@ -101,7 +101,7 @@ pub fn stopped(record: &CaseRecord) -> Stopped {
     record.ending.as_ref().unwrap().stopped
 }
 
-/// Interrupts the run from within, after so many blocks.
+/// Interrupts the run from within, after a number of blocks.
 pub struct Interrupting<'a> {
     after: usize,
     pub blocks: usize,

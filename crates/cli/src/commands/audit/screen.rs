@@ -16,7 +16,7 @@ const ROWS: usize = 20;
 const NAME: usize = 34;
 /// Items in a sentence that lists what was not read.
 const NAMED: usize = 5;
-/// Of a name that stands before a detail.
+/// Of a name before a detail.
 const LEAST: usize = 8;
 /// Space between columns.
 const GAP: usize = 2;

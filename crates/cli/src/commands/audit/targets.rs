@@ -182,7 +182,7 @@ fn devices(wish: &Wish, read: &mut Read) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asking somebody else's server is for its owner to allow, as it is with a load.
+/// The owner of a server has to allow its audit, as with a load.
 fn server(address: Address, arguments: &AuditArguments, read: &mut Read) -> Result<(), Failure> {
     let remote = Remote {
         address,

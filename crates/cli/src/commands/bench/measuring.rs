@@ -66,7 +66,7 @@ fn record(plan: Plan, inventory: &Inventory) -> Record {
     let mut record = frame::record(plan, stores);
     let versions = &mut record.environment.versions;
     for device in &inventory.devices {
-        // A device's own firmware is its own affair, and stands with the device.
+        // A device's own firmware is its own affair, and is shown with the device.
         let programs = device.identity.versions.iter().filter(|(name, _)| {
             !device.device.identity().versions.contains_key(*name) || *name == "openssl"
         });

@@ -171,7 +171,7 @@ fn plan(
         && (0..plan.cases.len()).all(|index| plan.baseline(index).is_none())
     {
         return Err(Failure::usage(format!(
-            "the baseline '{baseline}' is not in the plan; measure it, too, or name another --baseline"
+            "the baseline '{baseline}' is not in the plan; add it, or name another --baseline"
         )));
     }
     Ok((plan, selections))

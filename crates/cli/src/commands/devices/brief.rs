@@ -19,7 +19,7 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
         .devices
         .iter()
         .partition(|found| found.identity.provenance == Provenance::Twin);
-    // What is plugged in stands first: only a token that is there has a serial number.
+    // Plugged-in devices come first: only a token that is there has a serial number.
     others.sort_by_key(|found| found.identity.serial.is_none());
     output::document(&Document {
         answers: vec![verdict(&others, twins.len())],

@@ -142,7 +142,7 @@ fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) 
         }
     };
     format!(
-        "{} takes {} and {} {}: {ratio:.2} times as fast, {clocks:.2} by the clock and {:.2} by the cycles\n\
+        "{} takes {} and {} {}: {ratio:.2}× as fast, {clocks:.2} by the clock and {:.2} by the cycles\n\
          cycles saved: {}; added: {}",
         first.name(),
         units::duration(first.seconds()),

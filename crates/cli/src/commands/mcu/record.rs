@@ -1,4 +1,4 @@
-//! Predictions, and phases of programs, as a run, so that they stand in the archive and in reports like any other.
+//! Predictions, and phases of programs, as a run, so that they are in the archive and in reports like any other.
 
 use std::time::Duration;
 

@@ -37,7 +37,7 @@ struct ServiceSuite {
     cases: Vec<ServiceSuiteCases>,
 }
 
-/// Cases of every key through every stack, by so many at once.
+/// Cases of every key through every stack, at each concurrency.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ServiceSuiteCases {

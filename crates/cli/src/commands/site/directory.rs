@@ -1,7 +1,7 @@
 //! Target directory of a site, which is written whole or not at all, and only replaces an earlier site.
 //!
 //! A site is written to a private directory next to its target, then exchanged with it (`renameat2`). `SHA256SUMS` identifies the files
-//! of an earlier site; other or changed files are somebody else's. They are looked for before the work, and before and after the
+//! of an earlier site; other or changed files are the user's. They are looked for before the work, and before and after the
 //! exchange, which is then undone.
 
 use std::collections::HashMap;
@@ -252,7 +252,7 @@ mod tests {
         assert_says(&site.write(&pages("one")).unwrap_err(), ["cannot write"]);
         fs::remove_file(out.join("mine")).unwrap();
         examined(&out).write(&pages("one")).unwrap();
-        // Where a site was: a file beside it, and one of its own changed.
+        // Where a site was: a file next to it, and one of its own changed.
         for name in ["mine", "index.html", "a/mine"] {
             let site = examined(&out);
             let before = fs::read(out.join(name)).ok();

@@ -148,7 +148,7 @@ impl Building {
             let analysis = documents::analysis(&record);
             let source = SiteSource::of(&record, &analysis, RecordOrigin::Shipped(article), "");
             if of.take(&source, &self.contributed) {
-                // Somebody may have contributed the very table.
+                // The very table may be among the contributions.
                 let (source, added) = self.add(&record, RecordOrigin::Shipped(article))?;
                 shipped.extend(Some(source).filter(|_| added == Added::New));
             }
@@ -172,7 +172,7 @@ fn taken_out(path: &Path, shared: &Shared) -> String {
     let what = std::iter::once("command").chain(kinds).format(", ");
     format!(
         "{} was exported, not shared; removed: {what}. It may still contain names that only its own machine can \
-         recognise: ask for a file made by 'keymark share'",
+         recognize: ask for a file made by 'keymark share'",
         visible(&path.display().to_string())
     )
 }

@@ -7,7 +7,7 @@ use keymark_bench::shipped::shipped;
 use keymark_shim_protocol::trace::Apdu;
 use serde::Deserialize;
 
-/// Names that stand for digits, by the first of them. A dot matches any digit.
+/// Placeholders of digits, by the first of them. A dot matches any digit.
 type Names = BTreeMap<String, String>;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! A card with its owner's keys, through every layer of GnuPG, beside the owner's own scdaemon.
+//! A card with its owner's keys, through every layer of GnuPG, next to the owner's own scdaemon.
 
 use std::process::Output;
 use std::sync::Arc;

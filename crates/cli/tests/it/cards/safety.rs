@@ -197,7 +197,7 @@ fn the_first_signal_restores_the_card_which_does_not_stay_verified() {
     drop(scdaemon);
 }
 
-/// An scdaemon of somebody else's, with the card in its hands.
+/// An scdaemon of another program, with the card in its hands.
 struct Scdaemon<'p>(&'p CardPlace);
 
 impl<'p> Scdaemon<'p> {
@@ -238,7 +238,7 @@ fn a_keymark_that_holds_a_pin_keeps_it_to_itself_and_restores_the_card() {
     let core = limits.lines().find(|line| line.contains("core file"));
     let values: Vec<_> = core.unwrap().split_whitespace().collect();
     assert_eq!(values[4..6], ["0", "0"], "{core:?}");
-    // Memory that may not be dumped belongs to root, whoever runs it.
+    // Memory that may not be dumped belongs to root, not to the user who runs it.
     let memory = std::fs::metadata(own("mem")).unwrap();
     assert_eq!((memory.uid(), memory.gid()), (0, 0));
     tell(&child, Signal::SIGTERM);

@@ -1,4 +1,4 @@
-//! README.md and docs/*.md: every command that stands there is run, or stands in `exceptions.rs` with the reason why
+//! README.md and docs/*.md: every command there is run, or listed in `exceptions.rs` with the reason why
 //! not. Measurements have few runs.
 
 mod exceptions;

@@ -1,15 +1,15 @@
-//! The commands that stand in a page, as whoever reads it would type them.
+//! The commands of a page, as its reader would type them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Fenced blocks whose every line is typed.
 const SCRIPTS: &str = "sh";
-/// Fenced blocks in which what is typed stands behind a prompt, and what is printed below it.
+/// Fenced blocks with typed lines behind a prompt, and output below them.
 const SESSIONS: [&str; 2] = ["console", "text"];
 const PROMPT: &str = "$ ";
 const FENCE: &str = "```";
-/// Stands where a session leaves something out.
+/// Mark of lines that a session leaves out.
 const LEFT_OUT: &str = "…";
 
 /// Command of one or more lines.
@@ -37,7 +37,7 @@ pub fn pages() -> Vec<PathBuf> {
     let docs = docs.map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> = docs
         .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
-        // Each of its blocks is run beside a served token, by tests/it/pkcs11/twins.rs.
+        // Each of its blocks is run with a served token, by tests/it/pkcs11/twins.rs.
         .filter(|path| !path.ends_with("your-program.md"))
         .collect();
     pages.push(root.join("README.md"));

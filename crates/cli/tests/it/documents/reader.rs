@@ -1,4 +1,4 @@
-//! Somebody who reads a page and types what it says, in a home and a directory of their own.
+//! A reader who types the commands of a page, in a home and a directory of their own.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use super::exceptions::Instead;
 use super::page::root;
 use crate::KEYMARK;
 
-/// Stands before keymark on the reader's `PATH`: what is measured is planned as the page has it, then measured with
+/// A program before keymark on the reader's `PATH`: what is measured is planned as the page has it, then measured with
 /// few runs.
 const FEW: &str = r#"case "$1 $2" in
     "tls bench" | "tls suite") few="--case-time 2s" ;;

@@ -29,7 +29,7 @@ fn each_process_initialises_the_module_for_itself() {
     let world = Misbehaving::new(KEYMARK);
     let only = "--operation sign --processes 1,3";
     world.run("", PIN, &world.device, only, 0);
-    // The look at the module, keymark, and four workers: nobody uses what a parent has initialised (PKCS#11 3.1
+    // The look at the module, keymark, and four workers: nobody uses what a parent has initialized (PKCS#11 3.1
     // §5.4.1).
     let initialised = world.processes("C_Initialize");
     assert_eq!(initialised.len(), 2 + 4, "{initialised:?}");
@@ -64,7 +64,7 @@ fn a_module_that_crashes_ends_its_case_alone() {
         ("crash-init", "C_SignInit", ""),
     ] {
         let world = Misbehaving::new(KEYMARK);
-        // Another device, too: what was measured on it is not lost.
+        // Also another device: what was measured on it is not lost.
         let devices = format!("software,{}", world.device);
         let more = format!("{workers} --algorithm nistp256 --stack raw {BOTH}");
         let output = world.run(mode, PIN, &devices, &more, 1);
@@ -75,7 +75,7 @@ fn a_module_that_crashes_ends_its_case_alone() {
                 assert_has(&row, json!({"reason": null, "n": 6}));
                 continue;
             }
-            // While one thread crashes another may be in a call, too: nobody knows whose fault it is.
+            // While one thread crashes another may also be in a call: nobody knows whose fault it is.
             assert_says(&row["reason"], [call, "(SIGSEGV)"]);
         }
         world.place.assert_gone();

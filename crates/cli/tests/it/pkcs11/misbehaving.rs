@@ -1,4 +1,4 @@
-//! keymark with a PKCS#11 module that stands before SoftHSM2 and does one thing otherwise
+//! keymark with a PKCS#11 module in front of SoftHSM2 and does one thing otherwise
 //! (`fixtures/pkcs11_module.c` of the testkit says which there are).
 
 use std::path::PathBuf;

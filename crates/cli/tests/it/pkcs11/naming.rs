@@ -10,7 +10,7 @@ use super::misbehaving::Misbehaving;
 use super::{bench, register, rows};
 use crate::KEYMARK;
 
-/// Label and PIN of a token beside the first one.
+/// Label and PIN of a second token.
 const OTHER: [&str; 2] = ["other token", "161803"];
 
 /// Signs six times.

@@ -233,7 +233,7 @@ fn the_keys_that_are_served_can_be_chosen_and_are_kept_as_an_hsm_keeps_them() {
     }
 }
 
-/// What stands in the page, in directories of their own.
+/// The commands of the page, in directories of their own.
 #[test]
 fn what_the_page_says_to_type_works_in_every_program() {
     let page = include_str!("../../../../../docs/your-program.md");
@@ -289,7 +289,7 @@ fn what_token_serve_says_to_type_works() {
     };
     let directory = Path::new(of("module")).parent().unwrap();
     std::fs::write(place.path("data"), "to be signed").unwrap();
-    // What the programs ask for, and what stands for a key and a file.
+    // What the programs ask for, and placeholders of a key and a file.
     let run = |name: &str, more: &str| {
         let line = of(name)
             .replace("'URI'", "\"$KEY\"")

@@ -259,7 +259,7 @@ fn nothing_is_written_over_but_an_earlier_site() {
     assert_nothing_half_written(&site);
 }
 
-/// Beside a site.
+/// Looks next to a site.
 fn assert_nothing_half_written(site: &Site) {
     let entries = fs::read_dir(site.place.directory()).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());

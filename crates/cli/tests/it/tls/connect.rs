@@ -1,4 +1,4 @@
-//! `keymark tls bench --connect`, with servers that somebody else has started.
+//! `keymark tls bench --connect`, with servers that keymark has not started.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -113,7 +113,7 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
     assert!(code == 3 && said.contains("refused"), "{said}");
 }
 
-/// What a client tells of its load, as whoever distributes it notes that, with the seconds' transactions.
+/// A client's report of its load, as its distributor notes it, with the transactions of each second.
 fn told(place: &Place, client: &str, load: &str) -> (String, u64) {
     let printed = place.stdout(&format!("{load} --tell"));
     let mut lines = String::new();
@@ -219,7 +219,7 @@ fn an_answer_without_end_is_refused() {
 #[test]
 fn the_first_signal_ends_the_wait_for_an_answer() {
     let place = Place::new(KEYMARK);
-    // Connections stand, and nobody ever takes them.
+    // Connections are made, and nobody ever takes them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let mut bench = place.keymark(&format!("tls bench --connect {address}"));

@@ -139,7 +139,7 @@ fn holding(directory: &Path, words: &str) -> Vec<PathBuf> {
 fn a_kill_leaves_neither_servers_nor_a_pin() {
     let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
     token.make_key("rsa:2048", "01", "web");
-    // Root's servers give their workers to another user, who uses the token as well.
+    // Root's servers give their workers to another user, who also uses the token.
     let open = |path: &Path| {
         token.run(Command::new("chmod").args(["-R", "a+rwX"]).arg(path));
     };

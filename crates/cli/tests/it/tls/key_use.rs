@@ -13,7 +13,7 @@ fn cases(place: &Place, arguments: &str) -> Vec<Value> {
     record["cases"].as_array().unwrap().clone()
 }
 
-/// Each handshake has one of these operations, those that the cut-off found under way and the drain's own as well.
+/// Each handshake has one of these operations, also those that the cut-off found under way and the drain's own.
 fn one_each(case: &Value, functions: &[&str]) {
     let load = &case["server_load"];
     let transactions = load["totals"]["transactions"].as_u64().unwrap();

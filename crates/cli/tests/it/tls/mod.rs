@@ -173,7 +173,7 @@ fn a_tpm_is_refused_with_the_reason() {
 #[test]
 fn an_open_loop_and_users_who_think_are_loads_too() {
     let place = Place::new(KEYMARK);
-    // A shared machine may stand still for seconds: then once more.
+    // A shared machine may stop for seconds: then once more.
     let forty_a_second = |more: &str| {
         let command = format!(
             "tls bench --server nginx --algorithm nistp256 --case-time 4s --format json --no-save {more}"

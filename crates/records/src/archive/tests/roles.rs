@@ -104,7 +104,7 @@ fn others_may_read_and_nothing_else(server: &Server) {
         matches!(refused, ArchiveError::Refused { .. }),
         "{refused:?}"
     );
-    assert_says(&refused, ["permission denied", "ask whoever keeps it"]);
+    assert_says(&refused, ["permission denied", "ask its administrator"]);
 }
 
 /// A schema of the role's own, with operators and functions for everything that rules could ask.

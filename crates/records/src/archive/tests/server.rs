@@ -44,7 +44,7 @@ fn two_hundred_writers_at_once_lose_nothing() {
                 let mut writer = archive.begin(&head(&whole)).unwrap();
                 replay(&mut writer, &whole);
                 writer.finish(RunState::Finished).unwrap();
-                // Some bring the same run, too.
+                // Some also bring the same run.
                 if number % 20 == 0 {
                     match archive.insert_in_parts(same, 1) {
                         Ok(()) | Err(ArchiveError::Locked(_)) => {}
@@ -139,7 +139,7 @@ fn what_a_lost_connection_keeps_back_is_sent_later_and_once() {
         (part.state, part.cases[0].blocks.len()),
         (RunState::Unfinished, 1)
     );
-    assert_eq!(push(place.path()), 0, "whoever writes it has it");
+    assert_eq!(push(place.path()), 0, "its writer has it");
     drop(kept);
     only_unsent(place.path()).send(&mut owned(&server)).unwrap();
     let whole = only(&owned(&server));

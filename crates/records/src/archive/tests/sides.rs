@@ -12,7 +12,7 @@ with_either!(
     earlier_runs_on_the_machine_tell_by_how_much_runs_differ
 );
 
-/// A run of a series, whose first case takes so many microseconds.
+/// A run of a series, whose first case takes that number of microseconds.
 fn of_series(series: &str, number: u32, state: RunState, microseconds: u64) -> Record {
     let mut record = started(&format!("{series}-{number}"), number, state);
     record.series = Some(InSeries {

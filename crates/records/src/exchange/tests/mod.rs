@@ -146,7 +146,7 @@ fn a_record_that_contradicts_itself_is_refused() {
     let published = |value: f64, reason: &str| {
         contradicts(|run| run["cases"][2]["published"] = mean(value), reason);
     };
-    published(1.0, "a published mean beside samples");
+    published(1.0, "a published mean with samples");
     published(-1.0, "a mean of -1 s");
 }
 

@@ -70,7 +70,7 @@ fn every_published_table_imports() {
     }
 }
 
-/// Reads rows of which `{}` stands for grade, source and note.
+/// Reads rows whose `{}` is replaced with grade, source and note.
 fn table(lines: &str) -> Result<Record, ImportError> {
     let lines = lines.replace("{}", "2017,measured,here,");
     published::parse(

@@ -187,7 +187,7 @@ impl Canvas<'_> {
         middles
     }
 
-    /// References: a broken line, with its text above or beside the data.
+    /// References: a broken line, with its text above or next to the data.
     fn rules(&mut self, panel: &Panel, space: &Space, lines: &[usize], (from, to): (f64, f64)) {
         let ink = self.paint.palette.rule;
         for (rule, line) in layout::rules(panel, Along::X).zip(lines) {
@@ -216,7 +216,7 @@ impl Canvas<'_> {
         self.beside(names);
     }
 
-    /// Names beside the data, each as near to its height as the others let it.
+    /// Names next to the data, each as near to its height as the others let it.
     fn beside(&mut self, mut names: Vec<(f64, &str, &'static str)>) {
         names.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut lowest = f64::NEG_INFINITY;

@@ -14,9 +14,9 @@ use crate::xml::px;
 pub(super) const EDGE: f64 = 16.0;
 const WIDTH: f64 = 800.0;
 const NARROW: f64 = 380.0;
-/// Above a row in a narrow picture, where there is no room beside it.
+/// Above a row in a narrow picture, where there is no room next to it.
 const ABOVE: f64 = 13.0;
-/// A picture that is higher has its axis above the data as well.
+/// A picture that is higher also has its axis above the data.
 const TALL: f64 = 480.0;
 pub(super) const NOTE_LINE: f64 = 15.0;
 pub(super) const LEGEND_LINE: f64 = 19.0;
@@ -29,7 +29,7 @@ const LABEL_LINE: f64 = 16.0;
 pub(super) const LABELS: f64 = 300.0;
 pub(super) const VALUES: f64 = 150.0;
 const RULES: f64 = 215.0;
-/// Between ticks that have their text beside each other, and above each other: it is wider than high.
+/// Between ticks that have their text next to each other, and above each other: it is wider than high.
 pub(super) const APART: f64 = 60.0;
 pub(super) const ABOVE_EACH_OTHER: f64 = 28.0;
 
@@ -193,7 +193,7 @@ pub(super) fn y_label(panel: &Panel) -> Option<&str> {
     }
 }
 
-/// Room for names of lines and references beside the data.
+/// Room for names of lines and references next to the data.
 pub(super) const fn beside(width: f64) -> f64 {
     RULES.min(width * 0.3)
 }
@@ -281,7 +281,7 @@ const BETWEEN: f64 = 16.0;
 
 /// Entries in lines of so much room.
 pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
-    // Lines that have their name beside them need no entry.
+    // Lines that have their name next to them need no entry.
     let named = chart
         .marks()
         .filter_map(Mark::try_as_line_ref)

@@ -24,7 +24,7 @@ const CORNERS: [&[(f64, f64)]; 4] = [
     &[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)],
 ];
 
-/// Path of a series' shape, told from others without colour; that of the first is a circle.
+/// Path of a series' shape, which differs from others without color; that of the first is a circle.
 fn shape(series: usize, (x, y): (f64, f64), r: f64) -> String {
     let corners = (series % 5).checked_sub(1).map(|other| CORNERS[other]);
     let Some(corners) = corners else {

@@ -1,10 +1,10 @@
-//! SVG of a chart. Colours are resolved and there are no styles, so that it looks the same wherever it is shown, also under a
+//! SVG of a chart. Colors are resolved and there are no styles, so that it looks the same wherever it is shown, also under a
 //! Content-Security-Policy without styles. A mark that carries figures is a `<g>` with `data-mark`, `data-case` and
 //! its values, and a `<title>`.
 //!
-//! Colours are presentation attributes: converters to PNG ignore `var()` and `@media`, and a Content-Security-Policy without
+//! Colors are presentation attributes: converters to PNG ignore `var()` and `@media`, and a Content-Security-Policy without
 //! styles has nothing to forbid. Identifiers begin with a hash of the chart and its theme, so that pictures may
-//! stand in one page.
+//! be in one page.
 
 mod axes;
 mod layout;
@@ -47,7 +47,7 @@ pub enum Breadth {
     Narrow,
 }
 
-/// The chart as an SVG file of its own, which may stand in HTML as it is.
+/// The chart as an SVG file of its own, which may be in HTML as it is.
 pub fn draw(chart: &Chart, theme: Theme) -> String {
     draw_within(chart, theme, Breadth::Page, &mut HashSet::new())
 }
@@ -76,7 +76,7 @@ pub fn draw_within(
     canvas.to_string()
 }
 
-/// Identifiers in it begin with this: several pictures may stand in one page, in both themes, and one of them twice.
+/// Identifiers in it begin with this: several pictures may be in one page, in both themes, and one of them twice.
 fn prefix(chart: &Chart, theme: Theme, breadth: Breadth, used: &mut HashSet<String>) -> String {
     // FNV-1a: the same in every build, as a hash of the standard library is not.
     let text = format!("{} {} {}", chart.kind, chart.title, chart.summary);

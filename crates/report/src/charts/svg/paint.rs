@@ -1,4 +1,4 @@
-//! Inks, and what shows without them how a figure was had. Colours stand in the picture as they are: `var()` and `@media`
+//! Inks, and what shows without them how a figure was had. Colors are in the picture as they are: `var()` and `@media`
 //! are ignored by many programs that show SVG.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub(super) struct Paint {
     pub patterns: BTreeSet<Pattern>,
 }
 
-/// A fill that is no colour, in an ink on the ground.
+/// A fill that is no color, in an ink on the ground.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pattern {
     pub fill: Fill,
@@ -93,7 +93,7 @@ pub enum Theme {
     Dark,
 }
 
-/// Colours of a theme.
+/// Colors of a theme.
 pub(crate) struct Palette {
     pub ground: &'static str,
     pub text: &'static str,
@@ -123,7 +123,7 @@ impl Theme {
     }
 }
 
-/// Colours of the light theme, each with what stands in its place in the dark one: a page that shows a light picture by a style
+/// Colors of the light theme, each with its replacement in the dark one: a page that shows a light picture by a style
 /// of its own turns it dark.
 pub fn light_and_dark() -> impl Iterator<Item = (&'static str, &'static str)> {
     let colours = |of: &'static Palette| {

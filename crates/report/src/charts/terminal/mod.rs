@@ -33,7 +33,7 @@ const NARROWEST: usize = 40;
 /// Wider than this, a picture is no small one.
 const WIDEST: usize = 110;
 
-/// The chart in lines of no more than so many columns.
+/// The chart in lines of at most that number of columns.
 pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
     let width = columns.clamp(NARROWEST, WIDEST);
     let mut lines = wrapped(&chart.title, width, "", words);
@@ -95,7 +95,7 @@ const fn column_mark(fill: Fill, signs: Signs) -> char {
     MARKS[signs as usize][fill as usize]
 }
 
-/// Kind of a series' figures, where letters stand for its dots.
+/// Kind of a series' figures, where letters replace its dots.
 fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
     let mut fills = chart.marks().filter_map(|mark| match mark {
         Mark::Dot(dot) => (dot.series == series).then_some(dot.fill),
@@ -167,7 +167,7 @@ fn written(text: &str, signs: Signs) -> String {
     out
 }
 
-/// No more than so many columns.
+/// Text of at most that number of columns.
 fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -257,7 +257,7 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
             lines.push(format!("{label}  {track} {had}{value}"));
         }
     }
-    // Bars have their values beside them.
+    // Bars have their values next to them.
     if had(panel, 0).is_none() {
         lines.extend(ticks(chart, indent, length));
     }

@@ -37,7 +37,7 @@ proptest! {
                 PairVerdict::Indistinguishable => low <= 1.0 && 1.0 <= high,
                 PairVerdict::Unknown => false,
             };
-            prop_assert!(told, "{} beside {low} to {high}", pair.verdict);
+            prop_assert!(told, "{} with {low} to {high}", pair.verdict);
         }
     }
 }

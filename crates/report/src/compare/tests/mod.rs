@@ -11,7 +11,7 @@ use super::*;
 use crate::verdict::Finding;
 use keymark_testkit::record::{block, case, mixed as record};
 
-/// Runs with one block of one operation of so many microseconds for each of the cases, run by run.
+/// Runs with one block of one operation of that number of microseconds for each of the cases, run by run.
 fn runs(series: Option<(&str, &str)>, microseconds: &[&[u64]]) -> Vec<Record> {
     let algorithms = ["rsa2048", "ed25519", "nistp256"];
     let one = |(number, means): (u32, &&[u64])| {

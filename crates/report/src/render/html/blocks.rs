@@ -1,5 +1,5 @@
 //! Tables and pictures in a page. The script takes a table's numbers from the page's data, by the table's number. Pictures
-//! have the colours of the light theme, which the page's style changes for the dark one; each stands there twice, of
+//! have the colors of the light theme, which the page's style changes for the dark one; each is there twice, of
 //! which the style shows the one that there is room for: in a narrow window the text of the other could not be read.
 
 use std::collections::HashSet;
@@ -70,7 +70,7 @@ impl Class {
 /// Tables and pictures of a page so far.
 #[derive(Default)]
 pub(super) struct Placed {
-    /// Tables are numbered in the order in which they stand in the document.
+    /// Tables are numbered in the order of the document.
     tables: usize,
     /// Identifiers of pictures, which are told apart: two runs may have the same picture.
     used: HashSet<String>,

@@ -1,4 +1,4 @@
-//! The document as one HTML file that asks nothing of anybody: style, script and data stand in it, and its
+//! The document as one HTML file that asks nothing of anybody: style, script and data are in it, and its
 //! policy lets nothing else in. What is said can be read without the script, which sorts, filters and compares.
 
 mod blocks;
@@ -40,7 +40,7 @@ const OPEN: usize = 12;
 /// Page about the methods.
 const METHODOLOGY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/METHODOLOGY.md");
 
-/// Escapes what may be from outside, once it is visible: all that stands in a template.
+/// Escapes what may be from outside, once it is visible: all values of a template.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Visibly;
 
@@ -199,10 +199,10 @@ impl Written {
     }
 }
 
-/// JSON in which nothing can end the element that it stands in (HTML §4.12.1.3).
+/// JSON in which nothing can end the element that it is in (HTML §4.12.1.3).
 fn data(document: &Document) -> Result<String, FormatError> {
     let json = json(document)?;
-    // These stand in strings only, where this is the same character.
+    // These are in strings only, where this is the same character.
     Ok(json
         .replace('<', "\\u003c")
         .replace('>', "\\u003e")

@@ -157,7 +157,7 @@ fn made(source: &SiteSource) -> String {
     source.started.strftime(form).to_string()
 }
 
-/// Keys whose times stand on the first page.
+/// Keys whose times are on the first page.
 const TIMES: usize = 3;
 
 #[derive(Template)]

@@ -9,7 +9,7 @@ use super::{
     Provenance, REASONS, Record, Seconds, StoreKind, Verdict, block, case, run,
 };
 
-/// Durations of so many microseconds, give or take that share.
+/// Durations of that number of microseconds, give or take that share.
 fn took(case: Case, microseconds: u64, spread: f64) -> CaseRecord {
     let latency = |at: u64| {
         let share = spread * ((at * 7 % 12) as f64 / 6.0 - 1.0);

@@ -72,7 +72,7 @@ fn with(case: Case, parameters: Parameters) -> Case {
     Case { parameters, ..case }
 }
 
-/// Blocks of about so many microseconds, known to a few per cent.
+/// Blocks of about that number of microseconds, known to a few per cent.
 fn took(case: Case, microseconds: u64) -> CaseRecord {
     let latencies =
         |round: u64| [0, 1, 2].map(|step| microseconds * (1000 + (round * 7 + step * 3) % 20));

@@ -1,4 +1,4 @@
-//! A device beside its published figures.
+//! A device compared with its published figures.
 
 use keymark_testkit::record::{measured, of, store};
 

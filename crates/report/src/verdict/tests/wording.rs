@@ -263,7 +263,7 @@ fn several_servers() -> Vec<CaseRecord> {
     cases.into()
 }
 
-/// Runs of a series, of cases of which each took a bit more or less than so many microseconds in each.
+/// Runs of a series, of cases of which each took a bit more or less than that number of microseconds in each.
 fn series(name: &str, against: Option<&str>, cases: &[(Case, u64)]) -> Side {
     let one = |number: u32| {
         let cases = cases.iter().map(|(case, time)| {
@@ -327,7 +327,7 @@ fn comparisons() -> Vec<(&'static str, String)> {
     vec![
         ("series at different times", compared(&apart)),
         ("programs that take turns", compared(&in_turn)),
-        ("an article beside a run", compared(&article)),
+        ("an article against a run", compared(&article)),
     ]
 }
 

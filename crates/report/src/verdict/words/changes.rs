@@ -94,7 +94,7 @@ pub(super) fn slowest(of: &SlowestMachine) -> String {
             let versions = versions.map_or("", String::as_str);
             format!(" The library is the cause ({versions}): keymark's own OpenSSL is {control} slower there.")
         } else if of.control_is_slower {
-            format!(" keymark's own OpenSSL is {control} slower there, too.")
+            format!(" keymark's own OpenSSL is also {control} slower there.")
         } else {
             format!(" Whether its library is the cause is open: keymark's own OpenSSL is {control} slower there.")
         }

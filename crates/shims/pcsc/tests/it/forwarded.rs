@@ -88,7 +88,7 @@ scenario!(
         let library = Library::load();
         // The context loads the fake; then this is the same one to the loader.
         library.context();
-        // SAFETY: the fake has no initialisers, and seven numbers of that name.
+        // SAFETY: the fake has no initializers, and seven numbers of that name.
         let seen = || unsafe {
             let fake = libloading::Library::new(folder.join("fake.so")).unwrap();
             **fake.get::<*const [Long; 7]>(b"seen").unwrap()
@@ -200,7 +200,7 @@ scenario!(
             let code = (library.list_readers)(context, ptr::null(), target, &raw mut length);
             assert_eq!((code, length), (SUCCESS, 6));
             assert_eq!(std::slice::from_raw_parts(allocated, 6), b"fake\0\0");
-            // Freed by whoever allocated it: the code is the fake's.
+            // Freed by its allocator: the code is the fake's.
             assert_eq!((library.free_memory)(context, allocated.cast()), 1003);
         }
     }

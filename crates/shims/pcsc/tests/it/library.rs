@@ -165,7 +165,7 @@ impl Library {
         room: usize,
     ) -> Result<Vec<u8>, (Long, Dword)> {
         let (mut response, mut length) = (vec![0; room], room as Dword);
-        // SAFETY: the pointers are good for the lengths beside them; headers may be null.
+        // SAFETY: the pointers are good for the lengths next to them; headers may be null.
         let code = unsafe {
             (self.transmit)(
                 handle,
@@ -188,7 +188,7 @@ impl Library {
     pub(crate) fn state(&self, handle: Long) -> (Long, Dword, Vec<u8>) {
         let (mut atr, mut length, mut state) = (vec![0; 33], 33, 0);
         let none = ptr::null_mut();
-        // SAFETY: the pointers are null or good for the lengths beside them.
+        // SAFETY: the pointers are null or good for the lengths next to them.
         let code = unsafe {
             (self.status)(
                 handle,

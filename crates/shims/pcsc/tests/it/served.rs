@@ -35,7 +35,7 @@ scenario!(readers_are_listed_as_the_caller_has_room, CARD, |_folder| {
     let mut allocated: *mut u8 = ptr::null_mut();
     length = AUTOALLOCATE;
     assert_eq!(list((&raw mut allocated).cast(), &mut length), SUCCESS);
-    // SAFETY: so many octets were allocated; they are freed once with success.
+    // SAFETY: that number of octets was allocated; they are freed once with success.
     unsafe {
         let size = usize::try_from(length).unwrap();
         assert_eq!(std::slice::from_raw_parts(allocated, size), NAMES);
@@ -71,7 +71,7 @@ scenario!(
         let (handle, _) = library.connect(context, c"a reader", SHARED, T1).unwrap();
         let (mut name, mut length) = ([0_u8; 16], 16);
         let none = ptr::null_mut;
-        // SAFETY: the pointers are null or good for the length beside them.
+        // SAFETY: the pointers are null or good for the length next to them.
         let code = unsafe {
             let name = name.as_mut_ptr().cast();
             (library.status)(
@@ -121,7 +121,7 @@ scenario!(
             library.transmit(handle, &endless, 9).unwrap_err().0,
             INSUFFICIENT_BUFFER
         );
-        // It was refused before it was sent: the connection still stands.
+        // It was refused before it was sent: the connection is still open.
         assert!(library.transmit(handle, &short, 5).is_ok());
         // SAFETY: a handle is a number.
         unsafe {
@@ -141,7 +141,7 @@ scenario!(status_tells_what_is_asked_for, CARD, |folder| {
     let handle = library.handle();
     assert_eq!(library.state(handle), (SUCCESS, 0x74, ATR.to_vec()));
     let (mut atr, mut length, none) = ([0_u8; 33], 2, ptr::null_mut::<Dword>());
-    // SAFETY: the pointers are null or good for the lengths beside them.
+    // SAFETY: the pointers are null or good for the lengths next to them.
     unsafe {
         let ask = |atr: *mut u8, length: *mut Dword| {
             (library.status)(handle, ptr::null_mut(), none, none, none, atr, length)

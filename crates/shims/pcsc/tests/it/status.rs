@@ -92,7 +92,7 @@ impl Asked {
         assert_eq!(self.buffer[..written], expected[..written]);
         assert!(self.buffer[written..].iter().all(|octet| *octet == 0xEE));
         if matches!(self.way, Way::Allocated) {
-            // SAFETY: so many octets were allocated, and are freed once.
+            // SAFETY: that number of octets was allocated; they are freed once.
             unsafe {
                 let octets = std::slice::from_raw_parts(self.allocated, expected.len());
                 assert_eq!(octets, expected);

@@ -3,7 +3,7 @@
  *
  * client MODULE PIN ID PROCESSES THREADS COUNT HOW [STAGGER_MS]
  * HOW: sign, parts (C_SignUpdate and C_SignFinal), length (its length first), decrypt, inherit (the parent has
- * initialised the module before it forks), short (too little room for the signature). */
+ * initialized the module before it forks), short (too little room for the signature). */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -59,7 +59,7 @@ static void initialize(void) {
   int lock = locked();
   ULONG arguments[6] = {0, 0, 0, 0, 2 /* CKF_OS_LOCKING_OK */, 0};
   ULONG code = list->of[INITIALIZE](arguments);
-  /* A child of one that has initialised it: SoftHSM2 says so, others start again. */
+  /* A child of one that has initialized it: SoftHSM2 says so, others start again. */
   if (code != 0x191) checked("C_Initialize", code);
   ULONG slots[16], n = 16;
   checked("C_GetSlotList", list->of[SLOTS](1, slots, &n));

@@ -44,7 +44,7 @@ fn the_calls_of_each_process_and_thread_are_counted() {
             .iter()
             .filter(|thread| thread.process == process)
             .collect();
-        // One that initialises, and two that sign.
+        // One that initializes, and two that sign.
         assert_eq!(of_it.len(), 3);
         assert!(of_it.iter().all(|thread| thread.name == "client"));
         let signs =

@@ -16,7 +16,7 @@ fn begins(operations: &[Operation]) -> u64 {
         .unwrap()
 }
 
-/// Asserts a duration in one of three tries: a shared machine may stand still for some tenths of a second, and a device
+/// Asserts a duration in one of three tries: a shared machine may stop for some tenths of a second, and a device
 /// that took longer would do so each time.
 fn assert_takes(range: std::ops::Range<u64>, what: &str, mut took: impl FnMut() -> u64) {
     let mut tries = vec![took()];

@@ -53,7 +53,7 @@ impl World {
         world
     }
 
-    /// Changes the settings beside the library.
+    /// Changes the settings next to the library.
     pub(crate) fn set(&mut self, settings: Settings) {
         settings.write(&Settings::beside(&self.module)).unwrap();
         self.settings = settings;
@@ -68,7 +68,7 @@ impl World {
         (self, trace)
     }
 
-    /// A twin that takes so many milliseconds to sign and to decrypt.
+    /// A twin that takes that number of milliseconds to sign and to decrypt.
     pub(crate) fn twin(self, milliseconds: u32) -> Self {
         self.twin_with(milliseconds, |_| {})
     }

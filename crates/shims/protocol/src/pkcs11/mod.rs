@@ -123,7 +123,7 @@ macro_rules! pkcs11_functions {
 /// Declares the calls with their names.
 macro_rules! calls {
     ($($kind:ident $(($($of:ident),*))? $name:ident($($arguments:tt)*);)*) => {
-        /// A function of PKCS#11 3.2, as the specification spells it. What stands there later than a record
+        /// A function of PKCS#11 3.2, as the specification spells it. What was added there later than a record
         /// of it is never moved: the place is the number in a trace.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[allow(non_camel_case_types, missing_docs, reason = "the names are the specification's")]

@@ -1,7 +1,7 @@
 //! Settings of the library: variables of the environment, or by a file.
 //!
 //! Programs that clear their environment (servers, agents) load the library by a path of its own, a symbolic
-//! link, beside which its settings stand: `/place/module.so` has them in `/place/module.so.toml`. A variable
+//! link, with its settings next to it: `/place/module.so` has them in `/place/module.so.toml`. A variable
 //! that is set goes before the file.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Settings {
     /// The file that takes down the calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
-    /// Variables that the module reads when it is initialised.
+    /// Variables that the module reads when it is initialized.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
     /// The device whose time is taken.

@@ -303,7 +303,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 
 // Durations in buckets of one width relative to their value, as HDR histograms have them (Tene, 2013): 32 to
 // the octave, so that a bucket's middle is within 1.6 % of what is in it. Written here, because the counts
-// stand in shared memory at places that never move, which a crate that owns its counts cannot do.
+// are in shared memory at places that never move, which a crate that owns its counts cannot do.
 
 /// Buckets to an octave, as a power of two.
 const PRECISION: u32 = 5;

@@ -10,9 +10,9 @@ use super::Call;
 pub const HOLDER: usize = 48;
 /// Position of the time since when, in bytes: `CLOCK_MONOTONIC`, in nanoseconds.
 pub const SINCE: usize = 56;
-/// Whoever has it for longer is told of: a login takes milliseconds.
+/// A caller that has it for longer is reported: a login takes milliseconds.
 pub const SAID_AFTER: Duration = Duration::from_secs(2);
-/// Whoever has it for longer is stuck, and those who wait are refused.
+/// A caller that has it for longer is stuck, and those who wait are refused.
 pub const REFUSED_AFTER: Duration = Duration::from_secs(10);
 
 /// Bits of a call's number.
@@ -52,17 +52,17 @@ impl Holder {
     )]
     pub const fn doing(&self) -> &'static str {
         match self.call {
-            Call::C_Initialize => "initialising the module",
+            Call::C_Initialize => "initializing the module",
             Call::C_Login | Call::C_LoginUser => "logging in",
             Call::C_GetTokenInfo => "reading the token's state",
-            Call::C_InitToken => "initialising the token",
+            Call::C_InitToken => "initializing the token",
             Call::C_InitPIN | Call::C_SetPIN => "setting a PIN",
             _ => "using the token",
         }
     }
 }
 
-// A twin is recognised by whoever loads its module by what the module says of itself, since the token behind it is
+// Programs that load its module recognize a twin by what the module says of itself, since the token behind it is
 // another's.
 
 /// Octets of `libraryDescription` in a `CK_INFO` (PKCS#11 3.1 §3.1), padded with blanks.

@@ -87,7 +87,7 @@ fn opened(text: usize, message: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     }
 }
 
-/// Inflates a whole stream (RFC 1951), in zlib's format (RFC 1950) or not, as long as it is no longer than the limit.
+/// Inflates a whole stream (RFC 1951), in zlib's format (RFC 1950) or not, if it is within the limit.
 /// Ignores octets behind the stream, as gpg does.
 fn inflated(stream: &[u8], has_header: bool, limit: usize) -> Result<Vec<u8>, String> {
     let mut inflater = Decompress::new(has_header);

@@ -1,4 +1,4 @@
-//! The check of what `gpg --sign` wrote: in this process, and a few messages of each case by gpg as well.
+//! The check of what `gpg --sign` wrote: in this process, and for a few messages of each case also by gpg.
 //!
 //! A gpg process for every block took a third of a plan's time. keymark reads the packets, and OpenSSL calculates.
 
@@ -20,7 +20,7 @@ use super::listing::ListedKey;
 use super::status;
 use crate::program;
 
-/// Messages of a case's first block that gpg looks at, too.
+/// Messages of a case's first block that gpg also looks at.
 const SECOND_OPINIONS: usize = 3;
 
 /// Signed messages, each of a text.

@@ -113,7 +113,7 @@ struct GuideKey {
 enum KeyOrigin {
     /// Options of `openssl genpkey`.
     File(String),
-    /// The key's URI, and the file that stands for it by the provider.
+    /// The key's URI, and the file that names it to the provider.
     Token(String, String),
 }
 
@@ -124,7 +124,7 @@ const DIRECTORY: &str = "the directory of the server's files";
 /// one, each with a certificate.
 ///
 /// # Errors
-/// When the server is none for TLS, the engine or provider is missing, two keys cannot be had together, or a name cannot stand in
+/// When the server is none for TLS, the engine or provider is missing, two keys cannot be had together, or a name is invalid in
 /// a configuration.
 pub fn guide(
     installed: &InstalledServer,

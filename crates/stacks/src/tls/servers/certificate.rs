@@ -112,7 +112,7 @@ pub(crate) fn check(algorithm: Algorithm) -> Result<(), Impossible> {
     signer(algorithm).map(drop)
 }
 
-/// The algorithm of an authority for such a key, and its digest. TLS 1.3 knows P-521, Ed448 and Brainpool as well; nobody
+/// The algorithm of an authority for such a key, and its digest. TLS 1.3 also knows P-521, Ed448 and Brainpool; nobody
 /// has certificates of these for servers.
 #[allow(
     clippy::wildcard_enum_match_arm,

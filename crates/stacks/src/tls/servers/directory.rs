@@ -196,7 +196,7 @@ impl ServerDirectory {
     }
 }
 
-/// A file in a directory that can stand in configurations.
+/// A file in a directory whose name is valid in configurations.
 fn in_directory(directory: &Path, file: &str) -> String {
     directory.join(file).display().to_string()
 }

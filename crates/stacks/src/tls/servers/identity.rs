@@ -113,7 +113,7 @@ impl Identity {
     }
 }
 
-/// Certificates of a host: one, or an ECDSA one beside an RSA one for old clients.
+/// Certificates of a host: one, or an ECDSA one with an RSA one for old clients.
 #[derive(Debug, Clone)]
 pub struct Certificates(Vec<Identity>);
 
@@ -130,7 +130,7 @@ impl Certificates {
     pub fn of_two(one: Identity, other: Identity) -> Result<Self, Impossible> {
         Self::check_two(one.algorithm, other.algorithm)?;
         let mut both = vec![one, other];
-        // RSA stands first.
+        // RSA comes first.
         both.sort_by_key(|one| !matches!(one.algorithm.family(), Family::Rsa(_)));
         Ok(Self(both))
     }

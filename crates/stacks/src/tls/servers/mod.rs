@@ -2,7 +2,7 @@
 //!
 //! A [`ServerSpec`] says what is wanted: certificates, where their keys are, key exchange, room for clients. Where it
 //! cannot be had there is an [`Impossible`] with the reason, before anything is started. Everything else lives in a
-//! private directory and is gone with the [`RunningServer`]. What one kind of server is alone in stands in its file
+//! private directory and is gone with the [`RunningServer`]. What only one kind of server has is in its file
 //! ([`ServerKind`]). The same code writes the configuration that an administrator asks for ([`administrator`]).
 
 #![warn(missing_docs)]

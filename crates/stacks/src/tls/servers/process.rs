@@ -110,7 +110,7 @@ impl ServerProcesses {
             master.signal(Signal::SIGTERM);
         }
         self.await_end_of(&mut left);
-        // Workers that were started meanwhile as well.
+        // Also workers that were started meanwhile.
         left.extend(self.family());
         for process in &left {
             process.signal(Signal::SIGKILL);

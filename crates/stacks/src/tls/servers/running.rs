@@ -34,7 +34,7 @@ const ANSWER: Timeouts = Timeouts {
 };
 const DRAIN_STEP: Duration = Duration::from_millis(5);
 
-/// A TLS server. It is gone with the value, and its private directory as well.
+/// A TLS server. It and its private directory are gone with the value.
 #[derive(Debug)]
 pub struct RunningServer {
     /// Its processes.
@@ -236,13 +236,13 @@ fn identity_words(identity: &Identity) -> String {
 }
 
 const STEP: Duration = Duration::from_millis(20);
-/// Between a port that was free and a server at it, somebody else may take it.
+/// Between a port that was free and a server at it, another program may take it.
 const TRIES: usize = 4;
 
 /// Its name, and its own words for what goes wrong.
 type Called = (&'static str, &'static [(&'static str, ServerFault)]);
 
-/// Running program. It ends with the value, and its private directory as well.
+/// Running program. It and its private directory end with the value.
 #[derive(Debug)]
 pub struct Served {
     running: ServerProcesses,
@@ -291,7 +291,7 @@ impl Served {
             if let Some(how) = served.ended() {
                 return Err(served.unready("starting", &how));
             }
-            // Whoever else has the port may take connections and never answer.
+            // Another program at the port may take connections and never answer.
             let ready = match process::listens(served.running.number(), port) {
                 true => ready(served.address),
                 false => Err("it does not listen".to_owned()),
@@ -383,7 +383,7 @@ impl Served {
     }
 }
 
-/// Starts something at that port, or at one that is free: between that and a server at it, somebody else may take it.
+/// Starts something at that port, or at one that is free: between that and a server at it, another program may take it.
 pub(crate) fn on_port<T>(
     port: Option<NonZeroU16>,
     mut start: impl FnMut(u16) -> Result<T, Unready>,

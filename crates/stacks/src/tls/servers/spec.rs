@@ -136,7 +136,7 @@ pub struct ServerSpec {
     pub weak: Weak,
     /// Number of its clients.
     pub capacity: Capacity,
-    /// Port on 127.0.0.1; none stands for a free one.
+    /// Port on 127.0.0.1; none means a free one.
     pub port: Option<NonZeroU16>,
     /// Bytes of the file that it serves.
     pub body: u32,

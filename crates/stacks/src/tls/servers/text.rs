@@ -16,7 +16,7 @@ use crate::tls::servers::worker_user::WorkerUser;
 /// Longest line of a comment.
 const WIDTH: usize = 100;
 
-/// Writes words as a comment of several lines, each no longer than [`WIDTH`] but for longer words.
+/// Writes words as a comment of several lines, each within [`WIDTH`] but for longer words.
 pub(crate) fn comment(words: &str) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let options = textwrap::Options::new(WIDTH)
@@ -29,12 +29,12 @@ pub(crate) fn comment(words: &str) -> String {
     textwrap::fill(&words.join(" "), options) + "\n"
 }
 
-/// A path that can stand between double quotes in the configuration of Apache, nginx and haproxy.
+/// A path that is valid between double quotes in the configuration of Apache, nginx and haproxy.
 pub(crate) fn quotable<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
     spoken(what, path, "\"'`\\${}#;%")
 }
 
-/// A path that can stand in OpenSSL's configuration as it is (config(5)), in a line of shell, or in a unit of systemd's.
+/// A path that is valid in OpenSSL's configuration as it is (config(5)), in a line of shell, or in a unit of systemd's.
 pub(crate) fn plain<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
     spoken(what, path, " \"'`\\${}#;&|<>()*?!~%")
 }
@@ -100,7 +100,7 @@ pub(crate) struct Tls<'s> {
     pub(crate) handshakes: &'s Handshakes,
     /// Ciphers of TLS 1.2, with the level of security.
     pub(crate) ciphers: String,
-    /// Parameters of DHE in a file of their own; they stand behind the first certificate as well.
+    /// Parameters of DHE in a file of their own; they are also behind the first certificate.
     pub(crate) dh: Option<String>,
     /// Environment of OpenSSL and modules.
     pub(crate) variables: Vec<(String, String)>,

@@ -93,7 +93,7 @@ pub(crate) fn uri(key: &ProgramKey, way: TokenWay, pin_file: Option<&Path>) -> S
         TokenWay::Engine => key.uri(pin_file),
         TokenWay::Provider => key.uri(None),
     };
-    // RFC 7512 lets them stand; in a configuration they would mean something.
+    // RFC 7512 allows them; in a configuration they would mean something.
     uri.replace('$', "%24").replace('\'', "%27")
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn uri_pem(uri: &str) -> Result<String, Error> {
     made().during("writing a key's URI")
 }
 
-/// The library, with its settings beside it.
+/// The library, with its settings next to it.
 const LIBRARY: &str = "keymark-pkcs11.so";
 
 /// Counting of the calls to a token's module.

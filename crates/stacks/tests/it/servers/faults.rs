@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said of it.
+//! Faults, and their messages.
 
 use super::client::{BOTH, refused, spec};
 

@@ -43,7 +43,7 @@ fn owner_of_a_server() {
 fn the_server_of_an_owner_who_was_killed_ends_and_its_directory_is_swept() {
     for which in BOTH {
         let place = short_directory();
-        // root's workers are somebody else, who has to come to the directory.
+        // root's workers are another user, who has to come to the directory.
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut owner = this_test_program("servers::lifecycle::owner_of_a_server")
             .env(OWNED, which)

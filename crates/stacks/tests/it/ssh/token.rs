@@ -129,7 +129,7 @@ struct Server {
 }
 
 impl Server {
-    /// One that lets in whoever has the key, and only so.
+    /// One that lets in only those who have the key.
     fn start(logged: &Logged) -> Self {
         let directory = logged.place.dir.path();
         let host_key = directory.join("host");

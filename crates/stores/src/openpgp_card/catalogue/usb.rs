@@ -71,7 +71,7 @@ fn listed_in(sysfs: &Path, channel: u32) -> Option<UsbId> {
         })
 }
 
-/// An attribute of a device. Interfaces are listed as well, and have none of these.
+/// An attribute of a device. Interfaces are also listed, and have none of these.
 fn number(device: &Path, attribute: &str, radix: u32) -> Option<u32> {
     let text = std::fs::read_to_string(device.join(attribute)).ok()?;
     u32::from_str_radix(text.trim(), radix).ok()

@@ -26,7 +26,7 @@ use crate::places::program;
 use crate::sayings;
 use crate::user::Pins;
 
-/// A module's file, and what it is to find in its environment when it is initialised, where that is not the
+/// A module's file, and what it is to find in its environment when it is initialized, where that is not the
 /// user's: configurations and services are told to modules in no other way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModuleFile {
@@ -101,7 +101,7 @@ fn names_a_secret(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// A module, initialised. It stays so until the process ends: not all can be initialised again.
+/// A module, initialized. It stays so until the process ends: not all can be initialized again.
 #[derive(Debug)]
 pub(crate) struct Module {
     pub(crate) client: Pkcs11,
@@ -109,7 +109,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Loads and initialises it, or gives the one that is. A module that nobody knows is looked at in a
+    /// Loads and initializes it, or gives the one that is. A module that nobody knows is looked at in a
     /// process of its own first (`process/`).
     pub(crate) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
         type Loaded = HashMap<PathBuf, (ModuleFile, Arc<Module>)>;
@@ -144,14 +144,14 @@ impl Module {
     }
 }
 
-/// Initialises it, by what it is to find.
+/// Initializes it, by what it is to find.
 pub(crate) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
     let arguments =
         keymark_native::cryptoki::arguments(file.reserved.as_deref()).during("C_Initialize")?;
     let _under_way = UnderWay::begin(Call::C_Initialize);
     match client.initialize(arguments) {
         Ok(()) => Ok(()),
-        // By this process, through another module that stands on it.
+        // By this process, through another module that uses it.
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
         Err(error) => Err(modules::explained(&file.path, codes::failed(error))),
     }

@@ -16,7 +16,7 @@ use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.
 pub(crate) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
-/// Places relative to the program's directory: beside it, and where make puts it, which cargo's own test programs are
+/// Places relative to the program's directory: next to it, and where make puts it, which cargo's own test programs are
 /// one directory further from.
 const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 
@@ -52,7 +52,7 @@ pub struct Places {
     pub files: Vec<(&'static str, PathBuf)>,
 }
 
-/// A module that somebody makes.
+/// A known module.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Product {
@@ -238,7 +238,7 @@ pub(crate) fn built_kryoptic() -> Option<PathBuf> {
     found.canonicalize().ok()
 }
 
-/// The variables that a module reads; none of one that is not known by its file's name, or stands before another one.
+/// The variables that a module reads; none of one that is not known by its file's name, or is in front of another one.
 pub(crate) fn read_by(file: &Path) -> Option<Vec<&'static str>> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let reads = |module: &&Product| module.is(&name) && !module.hands_on;
@@ -293,7 +293,7 @@ mod tests {
             let needs_to_be = !product.variables.is_empty() || product.needs.is_some();
             assert!(is_told || !needs_to_be, "{}", product.name);
         }
-        // The first that fits is taken: of two names the longer one stands first.
+        // The first that fits is taken: of two names the longer one comes first.
         let of_azure = PRODUCTS
             .iter()
             .find(|product| product.is("libazcloudhsm_pkcs11.so"));

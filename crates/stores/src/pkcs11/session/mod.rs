@@ -198,7 +198,7 @@ fn written(id: Vec<u8>) -> KeyOrigin {
 }
 
 /// Explains the refusal of a token that takes no key from outside and makes none for a session; OpenSC says of most
-/// cards no more than that it wanted something else.
+/// cards only that it wanted something else.
 fn no_test_key(refused: Error) -> Error {
     const SAID: [&str; 3] = [
         "CKR_ARGUMENTS_BAD",

@@ -152,7 +152,7 @@ pub(crate) struct ManagedToken {
     pub(crate) kind: ManagedKind,
     pub(crate) found: FoundToken,
     pub(crate) pin: Pin,
-    /// Gone with the token. Without, it is somebody else's to keep.
+    /// Gone with the token. Without one, another owner keeps it.
     _place: ManagedPlace,
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn user_of(pin: &Pin) -> User {
     }
 }
 
-/// The module's token that was initialised.
+/// The module's token that was initialized.
 pub(crate) fn initialized<'s>(
     kind: &ManagedKind,
     info: &'s ModuleInfo,
@@ -227,7 +227,7 @@ pub(crate) fn initialized<'s>(
     let made = info.slots.iter().find_map(|slot| slot.token.as_ref().ok());
     made.ok_or_else(|| {
         let call = format!("looking for the token '{}'", kind.name());
-        Error::call(call, "it was initialised, but was not found", "")
+        Error::call(call, "it was initialized, but was not found", "")
     })
 }
 

@@ -1,4 +1,4 @@
-//! Initialising a blank token (PKCS#11 3.1 §5.5.7, §5.5.8), in the process that was started for it.
+//! Initializing a blank token (PKCS#11 3.1 §5.5.7, §5.5.8), in the process that was started for it.
 
 use cryptoki::context::Pkcs11;
 use cryptoki::error::Error as CryptokiError;
@@ -36,7 +36,7 @@ impl NewToken {
     pub(crate) fn make(&self, client: &Pkcs11) -> Result<(), Error> {
         self.called(client).map_err(failed)?.ok_or_else(|| {
             let reason = "the module has no blank token";
-            Error::call("initialising a token", reason, "")
+            Error::call("initializing a token", reason, "")
         })
     }
 

@@ -162,12 +162,12 @@ fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, 
     })
 }
 
-/// Configurations of programs that know the module by a file of their own, where its file stands for `= MODULE`:
+/// Configurations of programs that know the module by a file of their own, where its file replaces `= MODULE`:
 /// OpenSSL for libp11's engine and for pkcs11-provider, and Java.
 const CONFIGURATIONS: [(&str, &str); 3] = [
-    // Without `init`, nginx finds the engine not initialised.
+    // Without `init`, nginx finds the engine not initialized.
     ("openssl.cnf", include_str!("openssl.cnf")),
-    // SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
+    // SoftHSM2 uses OpenSSL, which has been cleaned up when the provider would finalize it.
     ("provider.cnf", include_str!("provider.cnf")),
     ("java.cfg", include_str!("java.cfg")),
 ];

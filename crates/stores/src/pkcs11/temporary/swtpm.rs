@@ -2,7 +2,7 @@
 //!
 //! A TPM holds three keys at a time, and knows nothing of the programs that use it: a resource manager swaps
 //! them. Before a real one that is the kernel (`/dev/tpmrm0`), before swtpm it is tpm2-abrmd, which is reached
-//! over D-Bus. Its client starts threads in whoever loads it, so that tpm2-pkcs11 talks to a process that is the
+//! over D-Bus. Its client starts threads in the program that loads it, so that tpm2-pkcs11 talks to a process that is the
 //! client (`tpm2_send`, by the TCTI `cmd`).
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const PROGRAMS: [(&str, &str); 5] = [
 ];
 const ADMINISTRATORS: &str = "/usr/sbin";
 
-/// A bus for whoever has this user's rights and finds its socket.
+/// A bus for programs that have this user's rights and find its socket.
 const BUS: &str = include_str!("bus.conf");
 
 pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {

@@ -119,11 +119,11 @@ impl OpenToken {
         Ok(object)
     }
 
-    /// Puts a certificate beside the key of that `CKA_ID`, if it is keymark's and has none.
+    /// Puts a certificate next to the key of that `CKA_ID`, if it is keymark's and has none.
     fn certify(&self, public: &PublicKey, id: &[u8]) -> Result<(), Error> {
         let label = match self.owner {
             Owner::Keymark | Owner::Generator => public.algorithm().name(),
-            // What removes the key removes it, too: it is called the same.
+            // What removes the key also removes it: it is called the same.
             Owner::User if self.has_written(id) => LABEL,
             Owner::User => return Ok(()),
         };

@@ -285,7 +285,7 @@ pub(crate) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> 
         return Error::call(call, reason, "'keymark devices' shows each with its URI");
     }
     if blank {
-        let reason = "the module has no initialised token";
+        let reason = "the module has no initialized token";
         return Error::call(call, reason, "pkcs11-tool --init-token makes one");
     }
     Error::call(

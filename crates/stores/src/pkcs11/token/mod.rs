@@ -76,19 +76,19 @@ pub(crate) struct OpenToken {
     /// are in it, and gone with it.
     keeper: Mutex<Option<Result<Session, Error>>>,
     pub(crate) owner: Owner,
-    /// Test keys that other programs may use as well: those that were written onto a token of keymark's own, each with
+    /// Test keys that other programs may also use: those that were written onto a token of keymark's own, each with
     /// what finds it.
     pub(crate) written: Mutex<Vec<(Arc<TestKey>, ObjectPart)>>,
-    /// The `CKA_ID`s of keys that keymark has put a certificate beside.
+    /// The `CKA_ID`s of keys to which keymark has added a certificate.
     pub(crate) certified: Mutex<Vec<Vec<u8>>>,
 }
 
 /// Owner of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Owner {
-    /// Test keys are written onto it as well, and gone with it after the run.
+    /// Test keys are also written onto it, and gone with it after the run.
     Keymark,
-    /// keymark's as well, which takes no key from outside and keeps no objects of sessions: it makes its test keys
+    /// Also keymark's, which takes no key from outside and keeps no objects of sessions: it makes its test keys
     /// itself.
     Generator,
     /// Test keys are in keymark's session alone: no other program sees them, and they leave nothing.
@@ -239,7 +239,7 @@ impl OpenToken {
         self.login.pin().is_some()
     }
 
-    /// The PIN that the token has accepted, for a process of keymark's that opens it as well; none where
+    /// The PIN that the token has accepted, for a process of keymark's that also opens it; none where
     /// none is needed.
     pub(crate) fn accepted_pin(&self) -> Result<Option<Pin>, Error> {
         match self.login {

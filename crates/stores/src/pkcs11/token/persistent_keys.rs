@@ -1,4 +1,4 @@
-//! Test keys on a token that outlives the run: allowed for that very token, journalled before they are
+//! Test keys on a token that outlives the run: allowed for that very token, journaled before they are
 //! written, and removed again. An identifier that is drawn at random tells them from every other object.
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Public halves of a token's keys: from the key itself, the public key or the certificate beside it.
+//! Public halves of a token's keys: from the key itself, the public key or the certificate next to it.
 
 use cryptoki::context::Pkcs11;
 use cryptoki::mechanism::Mechanism;
@@ -113,7 +113,7 @@ struct CurveKey<'a> {
     point: BitStringRef<'a>,
 }
 
-/// The public half of a private key: from its own attributes, the public key or the certificate beside it.
+/// The public half of a private key: from its own attributes, the public key or the certificate next to it.
 pub(crate) fn public_half(
     session: &Session,
     key: ObjectHandle,
@@ -160,7 +160,7 @@ pub(crate) fn public_half(
         }
     }
     Err(missing(
-        "the key does not contain it, and there is no public key beside it",
+        "the key does not contain it, and there is no public key next to it",
     ))
 }
 

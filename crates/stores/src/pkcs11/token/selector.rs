@@ -33,7 +33,7 @@ impl TokenSelector {
                 } else {
                     "in --device, write a comma as %2C"
                 };
-                // Not the URI itself: a PIN may stand in it.
+                // Not the URI itself: a PIN may be in it.
                 Error::call("reading the pkcs11: URI", error, advice)
             }));
         }
@@ -41,7 +41,7 @@ impl TokenSelector {
         if ["/", "./", "../"].iter().any(|path| name.starts_with(path)) {
             return Some(Ok(Self::of_file(name.into())));
         }
-        // Of other names those of modules that are there, by their file's name, too.
+        // Of other names those of modules that are there, also by their file's name.
         if let Some(known) = places.named(name) {
             return Some(Ok(Self::of_file(known.file)));
         }

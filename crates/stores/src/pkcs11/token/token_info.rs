@@ -163,7 +163,7 @@ impl Pkcs11Uri {
     }
 }
 
-/// Asks a module that is initialised.
+/// Asks a module that is initialized.
 pub(crate) fn ask(module: &Module) -> Result<ModuleInfo, Error> {
     let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
     let info = module.client.get_library_info().map_err(failed)?;
@@ -223,7 +223,7 @@ pub(crate) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, 
     info.map(|info| most(&info)).map_err(failed)
 }
 
-/// Identifies the token in a slot, by its label as well, and how one logs in to it. OpenSC makes a slot of each PIN of
+/// Identifies the token in a slot, also by its label, and how one logs in to it. OpenSC makes a slot of each PIN of
 /// a card, all with the card's number, and labels them apart.
 pub(crate) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, String, Login), Error> {
     let info = module.get_token_info(slot).map_err(failed)?;

@@ -54,13 +54,13 @@ impl PrivateDir {
     }
 
     /// Makes one in a directory of the user's choice, for what will be moved from there; [`sweep_within`] removes
-    /// what a killed keymark has left. Whoever else may write to that directory cannot know its name, nor get at what
+    /// what a killed keymark has left. Others who may write to that directory cannot know its name, nor get at what
     /// is in it.
     pub fn in_directory(parent: &Path) -> io::Result<Self> {
         Self::locked(parent)
     }
 
-    /// The directory itself, whatever becomes of its name; none if somebody has put another in its place.
+    /// The directory itself, whatever becomes of its name; none if another is now in its place.
     pub fn open(&self) -> io::Result<File> {
         OwnedDir::open(&self.path).map(OwnedDir::into_file)
     }

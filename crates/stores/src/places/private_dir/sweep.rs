@@ -344,7 +344,7 @@ mod tests {
         fs::set_permissions(&users, fs::Permissions::from_mode(0o700)).unwrap();
         fs::write(users.join("lock"), "").unwrap();
         assert_eq!(sweep_within(parent.path()), 0);
-        // A copy of one that was keymark's is the user's, too.
+        // A copy of one that was keymark's is also the user's.
         let left = abandoned(parent.path());
         fs::copy(left.join(TAG), users.join(TAG)).unwrap();
         assert_eq!(sweep_within(parent.path()), 1);

@@ -134,8 +134,8 @@ fn to_sign(algorithm: Algorithm, input: &[u8]) -> String {
     }
 }
 
-/// Formats input as gpg sends it to gpg-agent, except that padding is taken off here, since no gpg stands above.
-/// Without flags older versions answer without the name of what they answer. Numbers are signed: zeros stand before
+/// Formats input as gpg sends it to gpg-agent, except that padding is taken off here, since there is no gpg above.
+/// Without flags older versions answer without the name of what they answer. Numbers are signed: zeros come before
 /// them.
 fn to_decrypt(algorithm: Algorithm, input: &[u8]) -> String {
     let (a, b) = input.split_at(input.len() / 2);

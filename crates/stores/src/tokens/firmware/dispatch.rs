@@ -25,7 +25,7 @@ pub(super) const BACKENDS: &[BackendId<Unit>] = &[
     BackendId::Core,
 ];
 
-/// The backends beside trussed's own.
+/// The backends in addition to trussed's own.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Unit {
     Auth,

@@ -111,7 +111,7 @@ fn pins_are_tried_under_the_rules() {
     }
     let right = arm(&device(&card.port, "123456")).unwrap_err().to_string();
     assert!(right.contains("1 try left"), "{right}");
-    // Somebody else uses the last one up.
+    // Another program uses the last one up.
     let mut channel = card.port.port.connect().unwrap();
     let mut response = Vec::new();
     channel

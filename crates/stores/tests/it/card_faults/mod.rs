@@ -28,7 +28,7 @@ enum Answer {
     Is(Vec<u8>),
     /// The card was pulled out.
     Removed,
-    /// The card's, in parts of so many octets, each fetched with GET RESPONSE.
+    /// The card's, in parts of that number of octets, each fetched with GET RESPONSE.
     InParts(usize),
     /// The card's, without what it says of keys (DO DE).
     Silent,

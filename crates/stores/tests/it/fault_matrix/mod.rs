@@ -1,8 +1,8 @@
 //! Every fault at every step: a card is pulled out, swapped for another, reset by another program, or does
 //! not answer, before and after each command of selecting, verifying, operating, importing and restoring.
 //!
-//! Whatever happens, no more than one try of a PIN is lost, no other card is sent a PIN or a write, and every
-//! change is undone or stands in the journal, by which a later keymark undoes it (docs/safety.md).
+//! Whatever happens, at most one try of a PIN is lost, no other card is sent a PIN or a write, and every
+//! change is undone or is in the journal, by which a later keymark undoes it (docs/safety.md).
 
 mod theatre;
 

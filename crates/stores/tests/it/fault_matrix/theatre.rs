@@ -183,7 +183,7 @@ impl Notice for Silent {
     }
 }
 
-/// A card with an ed25519 key to sign with, two other slots that are empty, and somebody else's card.
+/// A card with an ed25519 key to sign with, two other slots that are empty, and another owner's card.
 pub(crate) struct Theatre {
     pub(crate) stage: Stage,
     harm: Harm,

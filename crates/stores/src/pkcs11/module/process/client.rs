@@ -1,7 +1,7 @@
 //! keymark's end: the process of one token.
 //!
 //! Processes get ready one after another, by a lock on the module's file: SoftHSM2 writes to its token at each
-//! login, and does not find a token that is being written while it is initialised.
+//! login, and does not find a token that is being written while it is initialized.
 
 use std::io;
 use std::path::PathBuf;
@@ -119,7 +119,7 @@ pub(crate) fn public_parts(
     answered(process, LIMIT, user.notice.as_ref())
 }
 
-/// Initialises the module's first blank token in a process of its own, and looks at what there is then.
+/// Initializes the module's first blank token in a process of its own, and looks at what there is then.
 pub(crate) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<ModuleInfo, Error> {
     let request = ModuleRequest::Look(file.clone(), Some(token));
     let process = ask(file, &Pins::factory(), Readers::Hidden, &request)?;
@@ -230,7 +230,7 @@ impl TokenProcess {
         self.state.lock().process.is_none()
     }
 
-    /// Uses the token no more, for that reason, and says it to whoever asks.
+    /// Uses the token no more, for that reason, and says so to every caller.
     pub(super) fn give_up(&self, error: Error) {
         let mut state = self.state.lock();
         state.ended = Some(error);

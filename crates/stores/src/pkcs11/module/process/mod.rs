@@ -1,5 +1,5 @@
 //! Modules in a process of their own: keymark, started once more for each token that a run uses. A module that
-//! crashes, hangs or prints does so there. What is timed is timed there as well, by the code and the clock that
+//! crashes, hangs or prints does so there. What is timed is also timed there, by the code and the clock that
 //! keymark's own threads have.
 //!
 //! keymark sends a [`ModuleRequest`] and waits for its answer, during which the process may ask for a PIN or have the
@@ -36,7 +36,7 @@ pub const SUBCOMMAND: &str = "pkcs11-module";
 /// A request to the process.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ModuleRequest<R = worker::Request> {
-    /// Load the module, initialise its first blank token if one is given, and say what it has.
+    /// Load the module, initialize its first blank token if one is given, and say what it has.
     Look(ModuleFile, Option<NewToken>),
     /// Load it, and log in to a token.
     Open(Box<OpenRequest>),

@@ -273,7 +273,7 @@ fn log_in(
 }
 
 /// SoftHSM2 writes to its token's file at each login, and does not find a token that is being written while it is
-/// initialised: of the processes of all runs one at a time gets ready.
+/// initialized: of the processes of all runs one at a time gets ready.
 fn turn(file: &ModuleFile) -> io::Result<File> {
     File::open(&file.path).and_then(|file| file.lock().map(|()| file))
 }

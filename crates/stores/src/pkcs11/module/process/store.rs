@@ -51,7 +51,7 @@ struct ProcessKeys {
 }
 
 impl ProcessStore {
-    /// The token, in a run. Whoever has to enter a PIN does so before anything is measured. One of many devices that
+    /// The token, in a run. The user enters a PIN before anything is measured. One of many devices that
     /// were looked for is in nobody's way when it fails: the run learns of it when it asks for a key.
     pub(crate) fn open(
         process: Arc<TokenProcess>,
@@ -119,7 +119,7 @@ impl ProcessKeys {
         Ok(placed)
     }
 
-    /// A process with one worker, which is given the key as well, or finds it.
+    /// A process with one worker, which is also given the key, or finds it.
     fn worker_apart(
         &self,
         capability: Capability,
