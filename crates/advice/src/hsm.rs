@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use itertools::Itertools;
 use keymark_bench::{Algorithm, DeviceName, KeyFamily, Operation, words};
 use keymark_records::published::{
-    CatalogueDevice, DeviceKind, Grade, PublishedRow, PublishedSpeed, Term,
+    CatalogueDevice, Certification, DeviceKind, Grade, PublishedRow, PublishedSpeed, RateOf, Term,
 };
 use keymark_report::report::CollectedFigure;
 use keymark_report::{Block, Column, Document, Section, TableOf, units};
@@ -54,6 +54,8 @@ pub struct HsmQuestion {
     pub latency: Option<Seconds>,
     /// Wanted classes; all if empty.
     pub classes: Vec<HsmClass>,
+    /// Accepted certifications; with none, a device needs no certification.
+    pub certifications: Vec<Certification>,
 }
 
 /// A device with the number that the load takes.
@@ -70,17 +72,16 @@ pub struct HsmOption {
 impl HsmOption {
     /// Returns the counted thing: devices, or the source's words for a cluster, a partition or an account.
     pub fn unit(&self) -> String {
-        let PublishedSpeed::Rate { concurrency, .. } = &self.row.speed else {
-            return "device".to_owned();
-        };
-        if self.row.grade == Grade::Quota {
-            format!("quota for {concurrency}")
-        } else if concurrency.starts_with("cluster") {
-            concurrency.clone()
-        } else if self.row.through.contains("one partition") {
-            "partition".to_owned()
-        } else {
-            "device".to_owned()
+        match &self.row.speed {
+            PublishedSpeed::Rate { of, .. } if self.row.grade == Grade::Quota => {
+                format!("quota for {of}")
+            }
+            PublishedSpeed::Rate { of, .. } => match of {
+                RateOf::Cluster(_) => of.to_string(),
+                RateOf::Partition => "partition".to_owned(),
+                RateOf::Workers(_) | RateOf::Other(_) => "device".to_owned(),
+            },
+            PublishedSpeed::Mean(_) => "device".to_owned(),
         }
     }
 
@@ -101,7 +102,9 @@ impl HsmQuestion {
             let device = row.device?;
             let class = HsmClass::of(device.kind)?;
             let wanted = self.classes.is_empty() || self.classes.contains(&class);
-            (wanted && self.is_about(row)).then(|| HsmOption {
+            let certified = self.certifications.is_empty()
+                || (device.certification).is_some_and(|own| self.certifications.contains(&own));
+            (wanted && certified && self.is_about(row)).then(|| HsmOption {
                 device,
                 row,
                 number: self.number(row),
@@ -165,7 +168,18 @@ impl HsmQuestion {
     pub fn document(&self, figures: &'static [CollectedFigure]) -> Document {
         let options = self.options(figures);
         if options.is_empty() {
-            let text = format!("Nothing is published of HSMs with {}.", self.algorithm);
+            let text = format!(
+                "No published figure of {}{}.",
+                self.algorithm,
+                if self.certifications.is_empty() {
+                    String::new()
+                } else {
+                    format!(
+                        " is of a device with {}",
+                        self.certifications.iter().join(" or ")
+                    )
+                }
+            );
             return answered(vec![text], Vec::new());
         }
         let table = TableOf::new(&options)
@@ -176,6 +190,9 @@ impl HsmQuestion {
             .value("figure", |one| one.figure())
             .label("grade", |one| one.row.grade.for_people())
             .label("sale", |one| one.device.sale_words())
+            .column(Column::name("certified").leave(2), |one| {
+                one.device.certification.map(Certification::word)
+            })
             .column(Column::name("known issues").leave(1), |one| {
                 one.device.known.clone()
             })
@@ -224,7 +241,10 @@ impl HsmQuestion {
 fn order(option: &HsmOption) -> (DeviceKind, u8, u32, f64, &str) {
     let rate = match &option.row.speed {
         PublishedSpeed::Mean(mean) => -1.0 / mean.0,
-        PublishedSpeed::Rate { rate, concurrency } if concurrency.starts_with("cluster") => rate.0,
+        PublishedSpeed::Rate {
+            rate,
+            of: RateOf::Cluster(_),
+        } => rate.0,
         PublishedSpeed::Rate { rate, .. } => -rate.0,
     };
     let sale = match option.device.sale {
@@ -249,6 +269,7 @@ mod tests {
             algorithm: algorithm.parse().unwrap(),
             latency: None,
             classes: Vec::new(),
+            certifications: Vec::new(),
         }
     }
 
@@ -306,6 +327,24 @@ mod tests {
         assert_eq!(aws.unwrap().unit(), "cluster of 3 HSMs");
         assert_eq!(aws.unwrap().number, Some(1));
         assert!(numbers(&ask(1.0, "mldsa65")).contains(&("aws-kms", Some(1))));
+    }
+
+    #[test]
+    fn a_certification_leaves_the_others_out() {
+        let certified = HsmQuestion {
+            certifications: vec![Certification::Fips140v3Level3],
+            ..ask(50.0, "rsa2048")
+        };
+        let found = numbers(&certified);
+        let has = |id: &str| found.iter().any(|(own, _)| *own == id);
+        assert!(
+            has("aws-cloudhsm-hsm2m-medium") && has("aws-kms"),
+            "{found:?}"
+        );
+        assert!(
+            !has("yubihsm-2") && !has("aws-cloudhsm-hsm1-medium"),
+            "{found:?}"
+        );
     }
 
     #[test]

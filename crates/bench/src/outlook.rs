@@ -14,6 +14,8 @@ pub struct Outlook {
     cases: Vec<Share>,
     began: Timestamp,
     measured_from: Option<Timestamp>,
+    /// The case of the last block.
+    last: Option<CaseId>,
     /// When something was last reported, and what was left then.
     reported: Timestamp,
     left: Duration,
@@ -25,6 +27,8 @@ struct Share {
     /// Expected time, as a weight.
     weight: f64,
     operations: u64,
+    /// Sum of the latencies of its operations.
+    total: Duration,
     busy: Duration,
     is_over: bool,
 }
@@ -58,6 +62,7 @@ impl Outlook {
         let share = |case: &Case| Share {
             weight: plan.expected_of(case, cost).as_secs_f64().max(1e-9),
             operations: 0,
+            total: Duration::ZERO,
             busy: Duration::ZERO,
             is_over: false,
         };
@@ -69,6 +74,7 @@ impl Outlook {
             cases: plan.cases.iter().map(share).collect(),
             began: now,
             measured_from: None,
+            last: None,
             reported: now,
             left: preparing.saturating_add(measuring),
         }
@@ -95,9 +101,13 @@ impl Outlook {
     /// A block of the case was measured.
     pub fn add(&mut self, id: CaseId, block: &Block, now: Timestamp) {
         if let Some(case) = self.cases.get_mut(id.0 as usize) {
-            case.operations += block.done().count() as u64;
+            for sample in block.done() {
+                case.operations += 1;
+                case.total += sample.latency();
+            }
             let busy = block.span().map(|(first, last)| last.since(first));
             case.busy += busy.unwrap_or_default();
+            self.last = Some(id);
         }
         self.measured(now);
     }
@@ -117,6 +127,14 @@ impl Outlook {
     pub fn finished(&self) -> (usize, usize) {
         let over = self.cases.iter().filter(|case| case.is_over);
         (over.count(), self.cases.len())
+    }
+
+    /// Returns the case of the last block and the mean latency of its operations so far.
+    pub fn estimate(&self) -> Option<(CaseId, Duration)> {
+        let id = self.last?;
+        let case = self.cases.get(id.0 as usize)?;
+        let operations = u32::try_from(case.operations).ok()?;
+        Some((id, case.total.checked_div(operations)?))
     }
 
     /// Returns the progress at a moment.

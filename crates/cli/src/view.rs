@@ -38,7 +38,9 @@ pub fn view() -> View {
 #[derive(Debug)]
 struct RunProgress {
     outlook: Outlook,
-    /// The case that is being made ready.
+    /// Names of the cases of the plan.
+    names: Vec<String>,
+    /// Name of the case that is being made ready.
     preparing: Option<String>,
 }
 
@@ -57,6 +59,7 @@ impl RunView {
         let clock = Arc::new(MonotonicClock::new());
         let state = Arc::new(Mutex::new(RunProgress {
             outlook: Outlook::new(plan, cost, clock.now()),
+            names: plan.cases.iter().map(Case::to_string).collect(),
             preparing: None,
         }));
         let drawing = match view() {
@@ -161,7 +164,7 @@ fn line(state: &RunProgress, seen: outlook::View, shown: &mut f64) -> String {
     let left = match seen.left {
         Some(left) if state.outlook.is_bound() => format!("at most {} left", words(left)),
         Some(left) => format!("about {} left", words(left)),
-        None => format!("{}, longer than expected", words(seen.elapsed)),
+        None => format!("{} so far", words(seen.elapsed)),
     };
     let (finished, cases) = state.outlook.finished();
     let doing = match &state.preparing {
@@ -169,7 +172,16 @@ fn line(state: &RunProgress, seen: outlook::View, shown: &mut f64) -> String {
         None if finished == 0 => format!("measuring {}", units::counted(cases, "case")),
         None => format!("{finished} of {cases} cases done"),
     };
-    format!("{} {left}: {doing}", columns(*shown))
+    let estimate = state
+        .outlook
+        .estimate()
+        .filter(|_| state.preparing.is_none());
+    let estimate = estimate.and_then(|(id, mean)| {
+        let name = visible::visible(state.names.get(id.0 as usize)?);
+        Some(format!(" · {name} {}", units::time(mean)))
+    });
+    let estimate = estimate.unwrap_or_default();
+    format!("{} {left}: {doing}{estimate}", columns(*shown))
 }
 
 /// A share as a bar, and in per cent.
@@ -194,6 +206,7 @@ mod tests {
         };
         let mut state = RunProgress {
             outlook: Outlook::new(&plan, &|_| Duration::ZERO, Timestamp(0)),
+            names: Vec::new(),
             preparing: Some("a\u{1b}[2Jcase".to_owned()),
         };
         let seen = |elapsed, left: Option<u64>| outlook::View {
@@ -215,10 +228,8 @@ mod tests {
             "{words}"
         );
         let words = line(&state, seen(600, None), &mut shown);
-        assert!(
-            words.contains(" 99 % 600 s, longer than expected: "),
-            "{words}"
-        );
+        assert!(words.contains(" 99 % 600 s so far: "), "{words}");
+        assert!(!words.contains(" · "), "{words}");
         assert_eq!(
             columns(2.0 / 3.0),
             format!("{}{}  67 %", "█".repeat(20), "░".repeat(10))

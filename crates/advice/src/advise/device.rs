@@ -186,7 +186,7 @@ impl AdviceQuestion {
             peers.filter_map(move |peer| peer.source(key))
         };
         let lines: BTreeSet<String> = shown.flat_map(peers).collect();
-        headed("what takes them", lines.into_iter().collect())
+        headed("software support", lines.into_iter().collect())
     }
 
     /// Devices and keys that are not among the answers, by what refuses them; where that is much, how many each cause does.

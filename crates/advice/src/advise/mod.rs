@@ -211,7 +211,7 @@ impl fmt::Display for Refusal {
             }
             Self::Incompatible(peer, Takes::No) => write!(f, "not taken by {peer}"),
             Self::Incompatible(peer, Takes::Unknown | Takes::Yes) => {
-                write!(f, "not known to be taken by {peer}")
+                write!(f, "{peer} support unknown")
             }
             Self::Quantum => f.write_str("not post-quantum"),
         }

@@ -21,8 +21,8 @@ impl StrengthQuestion {
         } else {
             sections.extend(rows.iter().map(|row| self.of_key(row)));
         }
-        let legend = "* from a secondary source. Processing is to verify and decrypt what exists \
-                      already (SP 800-57 part 1, 5.6.3).";
+        let legend = "* from a secondary source. Processing: to verify and decrypt existing data \
+                      (SP 800-57 part 1, 5.6.3).";
         sections.push(Section::bare(vec![basis(legend)]).first());
         sections.push(self.sources(&rows));
         let mut said = verdict(&rows, many);
@@ -80,7 +80,7 @@ impl StrengthQuestion {
                 found.map(|status| format!("{}{}", status.applying, mark(status.verified)))
             });
         }
-        let what = "to sign, or to encrypt for keys that only encrypt; name up to three keys to see until when";
+        let what = "Signing (encryption-only keys: encrypting). Name up to 3 keys for end dates";
         let heading = format!("status at {}", self.date);
         Section::headed(heading, vec![Block::Table(table.table()), basis(what)]).first()
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use keymark_advice::advise::Purpose;
 use keymark_advice::hsm::HsmClass;
+use keymark_records::published::Certification;
 use keymark_stats::PerSecond;
 
 use super::{capacity, duration};
@@ -29,8 +30,25 @@ impl FromStr for AdviceTopic {
         let purpose = word.parse().map(Self::Key);
         purpose.map_err(|_| {
             let known = Purpose::WORDS.join(", ");
-            format!("unknown purpose '{word}'; choose from {known}, hsm")
+            let alike = alike(&word.to_lowercase());
+            let alike = alike.map(|purpose| format!(" Did you mean {purpose}?"));
+            format!(
+                "unknown purpose '{word}'.{} Choose from {known}, hsm",
+                alike.unwrap_or_default()
+            )
         })
+    }
+}
+
+/// Finds the purpose that people mean by a program or a thing.
+fn alike(word: &str) -> Option<Purpose> {
+    match word {
+        "gpg" | "gnupg" | "openpgp" | "mail" | "git" => Some(Purpose::Email),
+        "tls" | "https" | "web" | "apache" | "nginx" => Some(Purpose::Server),
+        "openssh" | "login" => Some(Purpose::Ssh),
+        "token" | "keycard" | "yubikey" | "nitrokey" => Some(Purpose::Card),
+        "sign" | "signing" | "rfc3161" | "tsa" => Some(Purpose::Timestamping),
+        _ => None,
     }
 }
 
@@ -51,11 +69,19 @@ pub struct HsmArguments {
         help_heading = "For hsm"
     )]
     pub class: Vec<HsmClass>,
+    /// Accepted certifications: fips-140-3-level-3, cc-eal5+
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "For hsm"
+    )]
+    pub certification: Vec<Certification>,
 }
 
 impl HsmArguments {
     /// Returns whether a limit was given that keys do not have.
     pub const fn is_of_hsms(&self) -> bool {
-        self.latency.is_some() || !self.class.is_empty()
+        self.latency.is_some() || !self.class.is_empty() || !self.certification.is_empty()
     }
 }

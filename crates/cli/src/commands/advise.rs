@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     };
     if arguments.hsm.is_of_hsms() {
         return Err(Failure::usage(
-            "--latency and --class are for 'advise hsm'; keys have --tolerance",
+            "--latency, --class and --certification are for 'advise hsm'; keys have --tolerance",
         ));
     }
     if arguments.measure {
@@ -63,7 +63,7 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
     };
     if arguments.has_limits_of_keys() {
         return Err(Failure::usage(
-            "'advise hsm' takes --rate, --algorithm, --latency and --class; the other limits are for keys",
+            "'advise hsm' takes --rate, --algorithm, --latency, --class and --certification; the other limits are for keys",
         ));
     }
     let latency = arguments.hsm.latency;
@@ -72,6 +72,7 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
         algorithm: *algorithm,
         latency: latency.map(|time| Seconds(time.as_secs_f64())),
         classes: arguments.hsm.class.clone(),
+        certifications: arguments.hsm.certification.clone(),
     };
     let figures = PublishedTable::collection();
     if arguments.form.is_json() {
@@ -85,6 +86,7 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
                 "mean_s": one.row.mean(),
                 "ops_per_s": one.row.rate(),
                 "sale": one.device.sale,
+                "certification": one.device.certification,
                 "source": one.row.source,
             }));
         }

@@ -143,7 +143,7 @@ fn distinct(sides: &[Side]) -> Result<(), Failure> {
 fn of_copies(only: &Side, criteria: Criteria) -> Result<Comparison, Failure> {
     if only.runs.len() > 1 {
         return Err(Failure::usage(format!(
-            "{} is only one side; name the other, too",
+            "{} is one side. Name two runs or series to compare",
             only.name
         )));
     }

@@ -3,6 +3,7 @@
 use itertools::Itertools;
 use keymark_bench::RunId;
 use keymark_records::archive::{Archive, RunSelector};
+use keymark_report::units::counted;
 use keymark_report::visible::visible;
 use serde_json::json;
 
@@ -65,11 +66,11 @@ pub(super) fn run(arguments: &RunsArguments, archive: &Archive) -> Outcome {
         let series = series.map_or_else(String::new, |series| format!("  series:{series}"));
         let named = algorithms.iter().take(NAMES).join(" ");
         let line = format!(
-            "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{more}{series}",
+            "{:<32} {:<11} {:>10} {:>17}  {named}{more}{series}",
             run.id,
             run.state.to_string(),
-            run.cases,
-            run.samples
+            counted(run.cases, "case"),
+            counted(run.samples, "sample")
         );
         lines.push_str(&visible(&line));
         lines.push('\n');

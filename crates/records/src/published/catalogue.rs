@@ -37,6 +37,20 @@ words! {
     }
 }
 
+words! {
+    /// Certification of a device. Certificates of FIPS 140-2 are historical since 21 September 2026.
+    pub enum Certification("certification") {
+        /// FIPS 140-2, level 2.
+        Fips140v2Level2 = "fips-140-2-level-2",
+        /// FIPS 140-2, level 3.
+        Fips140v2Level3 = "fips-140-2-level-3",
+        /// FIPS 140-3, level 3.
+        Fips140v3Level3 = "fips-140-3-level-3",
+        /// Common Criteria, evaluation assurance level 5, augmented.
+        CommonCriteriaEal5 = "cc-eal5+",
+    }
+}
+
 /// Device of the catalogue.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,6 +69,10 @@ pub struct CatalogueDevice {
     pub sale: Option<bool>,
     /// Source of [`sale`](Self::sale).
     pub sale_source: Option<String>,
+    /// Certification; none where no source says.
+    pub certification: Option<Certification>,
+    /// Source of [`certification`](Self::certification).
+    pub certification_source: Option<String>,
     /// Known weakness with its versions.
     pub known: Option<String>,
     #[serde(default)]
@@ -195,6 +213,8 @@ mod tests {
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(device.id.chars().all(plain), "{}", device.id);
             assert_eq!(device.sale.is_some(), device.sale_source.is_some());
+            let sourced = device.certification_source.is_some();
+            assert_eq!(device.certification.is_some(), sourced, "{}", device.id);
         }
     }
 

@@ -19,8 +19,8 @@ use keymark_bench::{Environment, Plan, Record, RunId, RunState, SCHEMA, Settings
 use crate::exchange::{ImportError, ImportFault, limits};
 use row::RowText;
 
-pub use catalogue::{CatalogueDevice, DeviceCatalogue, DeviceKind};
-pub use row::{COLUMNS, CardApplication, Grade, PublishedRow, PublishedSpeed, Term, Timed};
+pub use catalogue::{CatalogueDevice, Certification, DeviceCatalogue, DeviceKind};
+pub use row::{COLUMNS, CardApplication, Grade, PublishedRow, PublishedSpeed, RateOf, Term, Timed};
 
 /// Reads such a table as a run of published figures.
 ///

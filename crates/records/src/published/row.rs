@@ -1,6 +1,7 @@
 //! Row of a published table: a figure with its source, grade, and the thing that was timed.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use keymark_bench::outside::visible::excerpt;
@@ -146,9 +147,46 @@ pub enum PublishedSpeed {
     Rate {
         /// Operations per second.
         rate: PerSecond,
-        /// Number of workers, or the source's words for it.
-        concurrency: String,
+        /// Thing with this rate.
+        of: RateOf,
     },
+}
+
+/// Thing with a published rate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RateOf {
+    /// A device with this number of workers.
+    Workers(NonZeroU32),
+    /// A cluster with this number of HSMs.
+    Cluster(NonZeroU32),
+    /// One partition of an HSM.
+    Partition,
+    /// The source's words for it: an account, sessions without a number.
+    Other(String),
+}
+
+impl From<&str> for RateOf {
+    fn from(words: &str) -> Self {
+        let cluster = words.strip_prefix("cluster of ");
+        let hsms = cluster.and_then(|words| words.strip_suffix(" HSMs")?.parse().ok());
+        match (words.parse(), hsms) {
+            (Ok(workers), _) => Self::Workers(workers),
+            (_, Some(hsms)) => Self::Cluster(hsms),
+            _ if words == "one partition" => Self::Partition,
+            _ => Self::Other(words.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for RateOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workers(workers) => workers.fmt(f),
+            Self::Cluster(hsms) => write!(f, "cluster of {hsms} HSMs"),
+            Self::Partition => f.write_str("one partition"),
+            Self::Other(words) => f.write_str(words),
+        }
+    }
 }
 
 /// A figure.
@@ -260,7 +298,7 @@ impl RowText<'_> {
             }
             ("", rate) => Ok(PublishedSpeed::Rate {
                 rate: PerSecond(positive("ops_per_s", "operations per second", rate)?),
-                concurrency: self.concurrency.to_owned(),
+                of: self.concurrency.into(),
             }),
             _ => Err("give mean_s or ops_per_s, not both".to_owned()),
         }
@@ -340,9 +378,9 @@ impl PublishedRow {
     /// Returns the cells in the order of [`COLUMNS`].
     pub fn cells(&self) -> [String; 13] {
         let (mean, rate, concurrency) = match &self.speed {
-            PublishedSpeed::Mean(mean) => (mean.0.to_string(), String::new(), "1"),
-            PublishedSpeed::Rate { rate, concurrency } => {
-                (String::new(), rate.0.to_string(), concurrency.as_str())
+            PublishedSpeed::Mean(mean) => (mean.0.to_string(), String::new(), "1".to_owned()),
+            PublishedSpeed::Rate { rate, of } => {
+                (String::new(), rate.0.to_string(), of.to_string())
             }
         };
         let stack = match self.through.as_str() {
@@ -357,7 +395,7 @@ impl PublishedRow {
             stack,
             mean,
             rate,
-            concurrency.to_owned(),
+            concurrency,
             self.n.map(|n| n.to_string()).unwrap_or_default(),
             self.date.clone(),
             self.grade.to_string(),

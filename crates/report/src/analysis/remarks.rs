@@ -110,8 +110,8 @@ impl Analysis {
         let (worst, (.., said), warning) = found.first()?;
         if let (RemarkKind::Drift, Warning::Drift(drift), [_, _, ..]) = (kind, warning, &*found) {
             let text = format!(
-                "{} of {} cases changed during the run, most of all {} (by {:+.1} %): their means hold for no time in \
-                 particular; warm up longer, or check for throttling and other load",
+                "{} of {} cases changed during the run, most of all {} (by {:+.1} %): so their means are \
+                 unreliable. Warm up longer, or check for throttling and other load",
                 found.len(),
                 self.rows.len(),
                 worst.case,
@@ -137,13 +137,13 @@ impl Analysis {
         let widest = *widths.last()?;
         (hardly * 2 > widths.len()).then(|| {
             let worst = if widest.is_finite() {
-                format!("the worst to ±{:.0} %", widest * 100.0)
+                format!("the worst ±{:.0} %", widest * 100.0)
             } else {
                 "no interval yet".to_owned()
             };
             let noun = figure_of(&self.rows);
             let what = match widths.len() {
-                1 => format!("the {noun} is hardly known ({worst})"),
+                1 => format!("the {noun} is uncertain ({worst})"),
                 all => format!("{hardly} of {all} {noun}s are ±10 % or worse ({worst})"),
             };
             let text = match cpu_quota {
@@ -152,7 +152,7 @@ impl Analysis {
                      the limit"
                 ),
                 None => format!(
-                    "this machine was busy, or the run too short: {what}; measure again when it is idle, or longer"
+                    "The machine was busy or the run too short: {what}. Repeat it when idle, or longer"
                 ),
             };
             Remark::new(RemarkKind::Coarse, text)
@@ -172,10 +172,7 @@ impl Analysis {
                 Stopped::OutOfTime,
                 format!("did not reach ±{wanted} in the available time"),
             ),
-            (
-                Stopped::RuleMet,
-                format!("reached ±{wanted}, but ended wider"),
-            ),
+            (Stopped::RuleMet, format!("met ±{wanted} and then lost it")),
         ];
         let remark = |(stopped, what): (Stopped, String)| {
             let missed = self.missed(stopped, target.fraction());

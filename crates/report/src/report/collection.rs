@@ -161,7 +161,7 @@ fn firmwares(figures: &[&'static CollectedFigure]) -> String {
 fn table(figures: &[&'static CollectedFigure]) -> Section {
     let with = |row: &PublishedRow| match &row.speed {
         PublishedSpeed::Mean(_) => None,
-        PublishedSpeed::Rate { concurrency, .. } => Some(concurrency.clone()),
+        PublishedSpeed::Rate { of, .. } => Some(of.to_string()),
     };
     let rows = figures.iter().map(|(_, row)| row);
     let table = TableOf::new(rows)

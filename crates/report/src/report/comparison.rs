@@ -219,8 +219,8 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
         )
     } else {
         format!(
-            "no verdict 'same' within ±{within} (--equivalence): series at different times may differ by up to \
-             {apart} without a visible reason; let them take turns"
+            "'same' within ±{within} (--equivalence) cannot be shown: series at different times drift by up to \
+             {apart}. Let them take turns: 'keymark bench --against'"
         )
     };
     Some(Remark::new(RemarkKind::Units, text))

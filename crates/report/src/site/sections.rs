@@ -129,11 +129,11 @@ fn brackets(figures: &[Entry<'_>]) -> &'static str {
         .filter(|(_, figure)| figure.row.band.is_some());
     let banded = banded.count();
     if banded == 0 {
-        ". In brackets the 95 % intervals."
+        ". 95 % intervals in brackets."
     } else if banded == figures.len() {
-        ". In brackets the band of a prediction's assumptions."
+        ". Bands of assumptions in brackets."
     } else {
-        ". In brackets the 95 % intervals; for predictions, the band of their assumptions."
+        ". 95 % intervals in brackets, bands of assumptions for predictions."
     }
 }
 

@@ -141,7 +141,7 @@ fn chart_and_table_have_the_same_rows_and_say_what_they_are() {
     assert_eq!(mixed.kind, RemarkKind::MixedProvenance);
     assert_eq!(
         section.about,
-        "RSA, 112-bit security; 2 figures of 2 records on 1 machine. In brackets the 95 % intervals."
+        "RSA, 112-bit security; 2 figures of 2 records on 1 machine. 95 % intervals in brackets."
     );
 }
 
@@ -300,9 +300,5 @@ fn predictions_have_their_band_and_no_interval() {
             "900 ms (800–1100), a band".to_owned()
         )
     );
-    assert!(
-        section
-            .about
-            .ends_with("In brackets the band of a prediction's assumptions.")
-    );
+    assert!(section.about.ends_with("Bands of assumptions in brackets."));
 }

@@ -191,7 +191,7 @@ fn a_container_that_is_limited_is_not_called_busy() {
             .find(|remark| remark.kind == RemarkKind::Coarse);
         coarse.unwrap().text
     };
-    assert_says(&coarse(&record), ["this machine was busy"]);
+    assert_says(&coarse(&record), ["The machine was busy"]);
     record.environment.cpu_quota = Some(0.5);
     let limited = coarse(&record);
     assert_says(&limited, ["The container is limited to 0.5 CPU"]);

@@ -131,7 +131,7 @@ fn an_interval_that_became_wider_than_the_rule_asked_for_is_said() {
     };
     let said = warnings("0.01%");
     assert_eq!(said.len(), 1);
-    let begins = "2 of 2 cases reached ±0.010 %, but ended wider; in the end: ±";
+    let begins = "2 of 2 cases met ±0.010 % and then lost it; in the end: ±";
     assert!(said[0].starts_with(begins), "{said:?}");
     assert_eq!(warnings("50%"), [] as [&str; 0]);
 }

@@ -20,6 +20,8 @@ struct Watching {
     clock: Arc<ManualClock>,
     outlook: Outlook,
     seen: Vec<View>,
+    /// Shortest and longest operation.
+    bounds: Option<(Duration, Duration)>,
 }
 
 impl Watching {
@@ -41,6 +43,17 @@ impl Observer for Watching {
     }
     fn block(&mut self, id: CaseId, block: &Block) {
         self.outlook.add(id, block, self.clock.now());
+        let (case, mean) = self.outlook.estimate().expect("a block was measured");
+        assert_eq!(case, id);
+        for latency in block.done().map(keymark_bench::Sample::latency) {
+            let (least, most) = self.bounds.unwrap_or((latency, latency));
+            self.bounds = Some((least.min(latency), most.max(latency)));
+        }
+        let (least, most) = self.bounds.expect("a block has operations");
+        assert!(
+            least <= mean && mean <= most,
+            "{mean:?} of {least:?} to {most:?}"
+        );
         self.look();
     }
     fn finished(&mut self, id: CaseId, _: &CaseRecord) {
@@ -67,6 +80,7 @@ fn checked(
         clock: Arc::clone(&clock),
         outlook,
         seen: Vec::new(),
+        bounds: None,
     };
     drive_on(&stack, &clock, plan, &AtomicBool::new(false), &mut watching);
     watching.seen

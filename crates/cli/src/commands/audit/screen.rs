@@ -53,7 +53,7 @@ pub(super) fn print(audit: &Audit, question: &AuditQuestion, long: bool) {
     }
     let missing = audit.missing_lists.join("; ");
     if !missing.is_empty() {
-        output::note(&format!("Not looked up, as no list is here: {missing}"));
+        output::note(&format!("Not checked (list not installed): {missing}"));
     }
 }
 

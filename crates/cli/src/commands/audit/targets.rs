@@ -105,7 +105,7 @@ fn of_user() -> Result<Vec<String>, Failure> {
     let here = usual.flatten().filter(|path| path.exists());
     let here: Vec<String> = here.map(|path| path.display().to_string()).collect();
     if here.is_empty() {
-        let message = "there is neither ~/.ssh nor a keyring of GnuPG; name what to look at";
+        let message = "no ~/.ssh or GnuPG keyring here. Name files to audit";
         return Err(Failure::nothing_usable(message));
     }
     output::note(&format!("looking at {}", here.join(", ")));

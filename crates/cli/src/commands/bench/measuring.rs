@@ -136,8 +136,5 @@ fn took(spent: Spent) -> String {
         spent.checking,
     ]
     .map(units::time);
-    format!(
-        "took {all}: {preparing} to prepare keys and agents, {measuring} to measure, {checking} to check the \
-         results"
-    )
+    format!("{all} ({preparing} preparing, {measuring} measuring, {checking} checking results)")
 }

@@ -69,7 +69,7 @@ impl Planned {
         let all = preparing.saturating_add(measuring);
         let [all, preparing, measuring] = [all, preparing, measuring].map(units::time);
         output::line(&format!(
-            "takes up to {all}: about {preparing} to prepare keys and agents, {measuring} to measure"
+            "takes up to {all} ({preparing} preparing, {measuring} measuring)"
         ));
         output::line(&format!("seed {}", plan.settings.seed));
     }

@@ -217,8 +217,8 @@ impl<'a> Series<'a> {
                 other.id
             ),
             _ if runs > 0 => format!(
-                "saved as series {this} of {runs} runs; after a change make another, then\n'keymark compare \
-                 series:last~1 series:last' compares the two"
+                "saved as series {this} of {runs} runs. Make your change, run this again, then:\n\
+                 keymark compare series:last~1 series:last"
             ),
             _ => "nothing was measured".to_owned(),
         };

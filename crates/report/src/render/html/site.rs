@@ -270,17 +270,17 @@ fn host(link: &str) -> String {
 struct FiguresPage<'a> {
     tools: Tools,
     site: &'a Site,
-    figures: Vec<FigureEntry<'a>>,
+    figures: Vec<FigureEntry>,
 }
 
 /// A published figure, with its keys and its kind as the script compares them.
-struct FigureEntry<'a> {
+struct FigureEntry {
     row: &'static PublishedRow,
     keys: String,
     kind: &'static str,
     page: Option<String>,
     value: String,
-    with: &'a str,
+    with: String,
     link: Option<&'static str>,
 }
 
@@ -301,10 +301,10 @@ fn figures(site: &Site) -> FiguresPage<'_> {
     }
 }
 
-fn figure(site: &Site, row: &'static PublishedRow) -> FigureEntry<'static> {
+fn figure(site: &Site, row: &'static PublishedRow) -> FigureEntry {
     let (value, with) = match &row.speed {
-        PublishedSpeed::Mean(mean) => (units::duration(*mean), ""),
-        PublishedSpeed::Rate { rate, concurrency } => (units::rate(*rate), concurrency.as_str()),
+        PublishedSpeed::Mean(mean) => (units::duration(*mean), String::new()),
+        PublishedSpeed::Rate { rate, of } => (units::rate(*rate), of.to_string()),
     };
     let page = row.device.and_then(|known| {
         site.devices
