@@ -191,7 +191,7 @@ impl Figures {
             };
             Some(CostFigure {
                 operation,
-                stack: StackName::GNUPG,
+                stack: StackName::GPG,
                 time: Estimate::bare(Seconds(parts.card.0 + program.0)),
                 is_command: false,
                 parts: Some(parts),
@@ -216,7 +216,7 @@ impl Figures {
         let rest = |key| {
             let alone = time(StackName::RAW, key, &libgcrypt);
             let alone = alone.or_else(|| time(StackName::RAW, key, &Parameters::NONE))?;
-            let rest = time(StackName::GNUPG, key, &Parameters::NONE)? - alone;
+            let rest = time(StackName::GPG, key, &Parameters::NONE)? - alone;
             Some(rest).filter(|rest| *rest > 0.0)
         };
         let shortest = Algorithm::all().filter_map(rest).min_by(f64::total_cmp);
@@ -254,7 +254,7 @@ impl Figures {
         operation: Operation,
     ) -> Option<&CostFigure> {
         let none = Parameters::NONE;
-        let on_token = owner != SOFTWARE && way.stack == StackName::GNUPG;
+        let on_token = owner != SOFTWARE && way.stack == StackName::GPG;
         let parameters = if on_token { &none } else { &way.parameters };
         let same = |figure: &&CostFigure| {
             (&*figure.owner, figure.algorithm, figure.operation) == (owner, algorithm, operation)

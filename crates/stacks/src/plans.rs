@@ -88,8 +88,8 @@ impl NamedPlan {
 fn of_line(line: &PlanLine, common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let libgcrypt_is_wanted = |offer: &Offer| {
         // What lies under GnuPG's stacks concerns nobody who has no GnuPG: then it is the usual library's time.
-        let layers = line.stacks.contains(&StackName::GNUPG) && offer.stack == StackName::RAW;
-        !layers || offers.iter().any(|other| other.stack == StackName::GNUPG)
+        let layers = line.stacks.contains(&StackName::GPG) && offer.stack == StackName::RAW;
+        !layers || offers.iter().any(|other| other.stack == StackName::GPG)
     };
     let mut found = Vec::new();
     let of_line = |offer: &&Offer| offer.store == line.store && line.stacks.contains(&offer.stack);

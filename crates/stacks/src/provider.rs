@@ -71,7 +71,7 @@ pub struct Way {
     pub workers: &'static [Worker],
 }
 
-/// `gnupg`, `raw libgcrypt`, `raw pss`, `openssl engine`: the stack, with what tells it from others of the same name.
+/// `gpg`, `raw libgcrypt`, `raw pss`, `openssl engine`: the stack, with what tells it from others of the same name.
 impl Display for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.only_set().and_then(Parameters::remark) {

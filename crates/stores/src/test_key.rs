@@ -58,7 +58,7 @@ impl TestKey {
         if let Family::KyberComposite(_) = family {
             let (reason, advice) = (
                 format!("OpenSSL has no {algorithm}"),
-                "GnuPG 2.5 has it: use --stack agent,gnupg",
+                "GnuPG 2.5 has it: use --stack agent,gpg",
             );
             return Err(Error::call("EVP_PKEY_keygen", reason, advice));
         }

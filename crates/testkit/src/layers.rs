@@ -9,7 +9,7 @@ pub fn layers() -> [Layers; 1] {
     let raw = with(StackName::RAW, "library", "libgcrypt");
     let agent = Point::new(StackName::AGENT, Parameters::NONE);
     let cached = with(StackName::AGENT, "protection", "cached");
-    let gnupg = Point::new(StackName::GNUPG, Parameters::NONE);
+    let gnupg = Point::new(StackName::GPG, Parameters::NONE);
     let step = |heading, upper: &Point, lower: &Point| LayerStep {
         heading,
         upper: upper.clone(),
@@ -49,6 +49,6 @@ pub fn layers() -> [Layers; 1] {
             server: agent,
             explanation: "the agent is one thread",
         }),
-        opens_messages: Some(StackName::GNUPG),
+        opens_messages: Some(StackName::GPG),
     }]
 }

@@ -40,7 +40,7 @@ pub fn block(round: u32, latencies: &[u64]) -> Block {
 
 /// Blocks of workers that are busy all the time, with operations of about that number of microseconds.
 pub fn measured(case: Case, microseconds: f64) -> CaseRecord {
-    let cpu = (case.stack == StackName::GNUPG)
+    let cpu = (case.stack == StackName::GPG)
         .then(|| CpuTime::new(Duration::from_millis(3), Duration::from_millis(1)));
     let worker = |round: u32, worker: u32| {
         let mut clock = u64::from(round) * 10_000_000_000;

@@ -169,7 +169,7 @@ impl AdviceQuestion {
         (!named.is_empty()).then(|| {
             let command = self.purpose.measurement();
             let estimate = if has_command {
-                " With gpg measured here ('keymark bench --device software --stack raw,gnupg --operation decrypt'), keymark estimates the others."
+                " With gpg measured here ('keymark bench --device software --stack raw,gpg --operation decrypt'), keymark estimates the others."
             } else {
                 ""
             };

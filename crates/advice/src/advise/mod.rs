@@ -70,14 +70,10 @@ impl Purpose {
         match self {
             Self::Server | Self::Timestamping => vec![plain(StackName::RAW, "OpenSSL")],
             Self::Ssh => vec![way("ssh", [("agent", "openssh")], "ssh login")],
-            Self::Card => vec![plain(StackName::GNUPG, "gpg")],
+            Self::Card => vec![plain(StackName::GPG, "gpg")],
             Self::Email => vec![
-                way(
-                    "gnupg",
-                    [("protection", "cached")],
-                    "gpg, passphrase cached",
-                ),
-                plain(StackName::GNUPG, "gpg, no passphrase"),
+                way("gpg", [("protection", "cached")], "gpg, passphrase cached"),
+                plain(StackName::GPG, "gpg, no passphrase"),
             ],
         }
     }
@@ -89,9 +85,9 @@ impl Purpose {
             Self::Ssh => {
                 "keymark bench --stack ssh --operation authenticate --parameter agent=openssh"
             }
-            Self::Card => "keymark bench --device SERIAL --stack gnupg --operation decrypt",
+            Self::Card => "keymark bench --device SERIAL --stack gpg --operation decrypt",
             Self::Email => {
-                "keymark bench --stack gnupg --operation decrypt --parameter protection=cached"
+                "keymark bench --stack gpg --operation decrypt --parameter protection=cached"
             }
         }
     }

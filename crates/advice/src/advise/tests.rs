@@ -235,7 +235,7 @@ fn gpg_here(key: &str, whole: u64, alone: u64) -> keymark_bench::Record {
         }
     };
     record::of(vec![
-        case(StackName::GNUPG, whole),
+        case(StackName::GPG, whole),
         case(StackName::RAW, alone),
     ])
 }
@@ -290,10 +290,10 @@ fn random_run(random: &mut rand_chacha::ChaCha8Rng) -> keymark_bench::Record {
             Parameters::from([("agent", "openssh")]),
             Operation::Authenticate,
         ),
-        ("gnupg", Parameters::NONE, Operation::Sign),
-        ("gnupg", Parameters::NONE, Operation::Decrypt),
+        ("gpg", Parameters::NONE, Operation::Sign),
+        ("gpg", Parameters::NONE, Operation::Decrypt),
         (
-            "gnupg",
+            "gpg",
             Parameters::from([("protection", "cached")]),
             Operation::Decrypt,
         ),

@@ -179,7 +179,7 @@ impl Case {
         self.strength.is_some_and(Strength::is_weak)
     }
 
-    /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`
+    /// `gpg`, `agent cached`, `gpg c=4`, `raw 50/s`, `raw #2`
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
         let weak = if self.is_weak() { " weak" } else { "" };

@@ -134,8 +134,8 @@ impl StackName {
     pub const RAW: Self = Self::of("raw");
     /// gpg-agent, asked over its Assuan socket.
     pub const AGENT: Self = Self::of("agent");
-    /// Stack `gnupg`: a `gpg` process per operation.
-    pub const GNUPG: Self = Self::of("gnupg");
+    /// Stack `gpg`: a `gpg` process per operation.
+    pub const GPG: Self = Self::of("gpg");
     /// Apache's mod_ssl; so far of published figures only.
     pub const APACHE: Self = Self::of("apache");
 }

@@ -15,9 +15,9 @@ fn the_default_is_rsa2048_of_the_same_stack_and_load() {
     let cases = [
         case("cv25519", "raw", 1),
         case("rsa2048", "raw", 1),
-        case("rsa2048", "gnupg", 1),
-        case("cv25519", "gnupg", 1),
-        case("cv25519", "gnupg", 4),
+        case("rsa2048", "gpg", 1),
+        case("cv25519", "gpg", 1),
+        case("cv25519", "gpg", 4),
     ];
     let baseline = Baseline::default();
     assert_eq!(baseline.of(&cases[0], &cases), Some(1));
@@ -33,7 +33,7 @@ fn the_default_is_rsa2048_of_the_same_stack_and_load() {
 fn one_algorithm_is_compared_with_its_first_stack_and_one_stack_with_c_1() {
     let cases = [case("rsa2048", "raw", 1), case("rsa2048", "agent", 1)];
     assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
-    let cases = [case("rsa2048", "gnupg", 1), case("rsa2048", "gnupg", 4)];
+    let cases = [case("rsa2048", "gpg", 1), case("rsa2048", "gpg", 4)];
     assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
 }
 
@@ -59,7 +59,7 @@ fn a_pattern_replaces_the_axes_it_names() {
     let cases = [
         case("rsa2048", "raw", 1),
         case("rsa4096", "raw", 1),
-        case("rsa4096", "gnupg", 4),
+        case("rsa4096", "gpg", 4),
     ];
     let baseline: Baseline = "raw,c=1".parse().unwrap();
     assert_eq!(baseline.of(&cases[2], &cases), Some(1));
@@ -85,8 +85,8 @@ fn what_several_stacks_distinguish_is_kept_when_the_stack_changes() {
         case("rsa2048", "raw", 1),
         case("rsa2048", "agent", 1),
         cached("agent"),
-        case("rsa2048", "gnupg", 1),
-        cached("gnupg"),
+        case("rsa2048", "gpg", 1),
+        cached("gpg"),
     ];
     let of = |baseline: &str, case: usize| {
         let baseline: Baseline = baseline.parse().unwrap();
@@ -94,7 +94,7 @@ fn what_several_stacks_distinguish_is_kept_when_the_stack_changes() {
     };
     let usual: Vec<_> = (0..5).map(|case| of("", case)).collect();
     assert_eq!(usual, [Some(0), Some(0), Some(2), Some(0), Some(2)]);
-    assert_eq!(of("gnupg", 2), Some(4));
+    assert_eq!(of("gpg", 2), Some(4));
     assert_eq!(of("agent,protection=usual", 4), Some(1));
     assert_eq!(of("protection=cached", 3), Some(4));
     assert_eq!(

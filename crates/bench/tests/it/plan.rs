@@ -75,7 +75,7 @@ fn offers() -> Vec<Offer> {
             StackName::RAW,
             &["rsa2048", "rsa4096", "ed25519", "mlkem768"],
         ),
-        offer(StackName::GNUPG, &["rsa2048", "rsa4096", "ed25519"]),
+        offer(StackName::GPG, &["rsa2048", "rsa4096", "ed25519"]),
     ]
 }
 
@@ -98,11 +98,11 @@ fn the_matrix_holds_what_is_offered_in_table_order() {
         build(listed(&["ed25519", "rsa2048"])).unwrap(),
         [
             "rsa2048 decrypt software raw",
-            "rsa2048 decrypt software gnupg",
+            "rsa2048 decrypt software gpg",
             "rsa2048 sign software raw",
-            "rsa2048 sign software gnupg",
+            "rsa2048 sign software gpg",
             "ed25519 sign software raw",
-            "ed25519 sign software gnupg",
+            "ed25519 sign software gpg",
         ]
     );
 }
@@ -131,8 +131,8 @@ fn protection_doubles_only_what_it_changes() {
         build(selection).unwrap(),
         [
             "ed25519 sign software raw",
-            "ed25519 sign software gnupg",
-            "ed25519 sign software gnupg cached"
+            "ed25519 sign software gpg",
+            "ed25519 sign software gpg cached"
         ]
     );
 }
@@ -178,7 +178,7 @@ fn a_stack_on_request_has_to_be_named() {
         let plan = Plan::build(&[selection], &offers, Settings::default()).unwrap();
         plan.cases.iter().map(|case| case.stack).collect::<Vec<_>>()
     };
-    assert_eq!(cases(None), [StackName::RAW, StackName::GNUPG]);
+    assert_eq!(cases(None), [StackName::RAW, StackName::GPG]);
     assert_eq!(
         cases(Some(vec![ssh, StackName::RAW])),
         [StackName::RAW, ssh],
@@ -252,12 +252,12 @@ fn what_cannot_be_had_is_said() {
     );
 
     let gnupg = Selection {
-        stacks: Some(vec![StackName::GNUPG]),
+        stacks: Some(vec![StackName::GPG]),
         ..listed(&["mlkem768"])
     };
     assert_eq!(
         build(gnupg).unwrap_err().to_string(),
-        "gnupg does not offer mlkem768 here; it is offered by software through raw"
+        "gpg does not offer mlkem768 here; it is offered by software through raw"
     );
 
     let device = Selection {
@@ -332,8 +332,8 @@ fn processes_are_planned_where_they_can_be_and_refused_where_nothing_can() {
         .iter()
         .map(Case::way)
         .collect();
-    assert_eq!(ways, ["raw", "raw p=1", "raw p=2", "gnupg"]);
-    let refused = build(Some(vec![StackName::GNUPG]), &offers).unwrap_err();
+    assert_eq!(ways, ["raw", "raw p=1", "raw p=2", "gpg"]);
+    let refused = build(Some(vec![StackName::GPG]), &offers).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "--processes needs a key that each process can open for itself: software through raw"
@@ -414,6 +414,6 @@ fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
     );
     assert_eq!(
         planned(&["ed25519"], "scheme=pss").unwrap_err().to_string(),
-        "raw with pss does not offer ed25519 here; it is offered by software through raw, software through gnupg"
+        "raw with pss does not offer ed25519 here; it is offered by software through raw, software through gpg"
     );
 }

@@ -24,7 +24,7 @@ const CASES: [&str; 9] = [
     "--operation",
     "sign",
     "--stack",
-    "raw,agent,gnupg",
+    "raw,agent,gpg",
     "--time",
     "2s",
 ];
@@ -44,7 +44,7 @@ pub(crate) fn within_plans() -> Result<Vec<Figure>, Failure> {
             "--operation",
             "sign",
             "--stack",
-            "raw,agent,gnupg",
+            "raw,agent,gpg",
             "--replicas",
             "2",
             "--time",

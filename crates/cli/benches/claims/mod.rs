@@ -61,13 +61,13 @@ const OVERHEAD: &[Claim] = &[
     ("signature", || {
         let algorithms = ["ed25519", "rsa4096"].into_iter();
         algorithms
-            .map(|algorithm| signature::measure(&sign(algorithm, StackName::GNUPG)?))
+            .map(|algorithm| signature::measure(&sign(algorithm, StackName::GPG)?))
             .collect()
     }),
     ("mcu", mcu::measure),
     ("pcsc", || pcsc::measure(&decrypt(StackName::RAW)?)),
     ("spawn", || {
-        Ok(vec![spawn::measure(&decrypt(StackName::GNUPG)?)?])
+        Ok(vec![spawn::measure(&decrypt(StackName::GPG)?)?])
     }),
 ];
 

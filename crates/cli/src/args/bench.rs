@@ -85,7 +85,7 @@ pub struct SelectionArguments {
     #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
     pub device: Option<Vec<String>>,
 
-    /// Programs: raw, agent, gnupg, ssh, and others that 'keymark devices' lists
+    /// Programs: raw, agent, gpg, ssh, and others that 'keymark devices' lists
     #[arg(long, short, value_name = "LIST", value_delimiter = ',', value_parser = stack)]
     pub stack: Option<Vec<StackName>>,
 

@@ -339,14 +339,8 @@ fn algorithms(text: &str) -> Result<AlgorithmChoice, UnknownAlgorithm> {
 }
 
 fn stack(text: &str) -> Result<StackName, String> {
-    // As the program is called.
-    let word = if text.eq_ignore_ascii_case("gpg") {
-        StackName::GNUPG.word()
-    } else {
-        text
-    };
     let mut stacks = registry::stacks();
-    let named = stacks.find(|stack| stack.word().eq_ignore_ascii_case(word));
+    let named = stacks.find(|stack| stack.word().eq_ignore_ascii_case(text));
     named.ok_or_else(|| {
         let known = registry::stacks().format(", ");
         format!("unknown stack '{text}'; choose from {known}")

@@ -189,11 +189,11 @@ fn measure(
 ) -> Result<(), Failure> {
     let (what, usual) = match purpose {
         Purpose::Card => (
-            "bench --case-time 2s --stack gnupg --operation decrypt",
+            "bench --case-time 2s --stack gpg --operation decrypt",
             "all",
         ),
         Purpose::Email => (
-            "bench --case-time 2s --stack gnupg --operation decrypt --parameter protection=none,cached",
+            "bench --case-time 2s --stack gpg --operation decrypt --parameter protection=none,cached",
             "all",
         ),
         Purpose::Ssh => (

@@ -67,7 +67,7 @@ fn of_twin(device: &DeviceName) -> Vec<PublishedFigure> {
             device: device.clone(),
             algorithm: capability.algorithm,
             operation: capability.operation,
-            stack: StackName::GNUPG,
+            stack: StackName::GPG,
             card: seconds(service.time.mean()),
             whole: seconds(service.published?),
         })

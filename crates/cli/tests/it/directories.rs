@@ -27,7 +27,7 @@ fn where_no_socket_can_be_only_stacks_with_sockets_are_refused() {
     let long = place.temporary().join("x".repeat(100)).into_os_string();
     for (directory, reason) in [(odd, "UTF-8"), (&long, "107")] {
         std::fs::create_dir(directory).unwrap();
-        for stack in ["agent", "gnupg", "ssh"] {
+        for stack in ["agent", "gpg", "ssh"] {
             let refused = bench(&place, &format!("{stack} --format json"), directory, 3);
             assert_says(&refused.stderr, [reason, "set TMPDIR"]);
             assert_eq!(refused.stdout, "");

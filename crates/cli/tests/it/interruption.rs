@@ -21,7 +21,7 @@ fn spawned(place: &Place, arguments: &str) -> Child {
 /// A run that would take a minute, once it has saved samples.
 fn measuring(place: &Place) -> Child {
     let arguments =
-        "bench --algorithm ed25519 --stack agent,gnupg --precision 0.001% --case-time 60s";
+        "bench --algorithm ed25519 --stack agent,gpg --precision 0.001% --case-time 60s";
     let child = spawned(place, arguments);
     until("samples are saved", || {
         run(place)["samples"].as_u64() > Some(0)
@@ -60,7 +60,7 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
 fn a_run_that_nobody_reads_any_more_ends_cleanly() {
     let place = Place::new(KEYMARK);
     let arguments = "bench --format json --algorithm ed25519,rsa2048,rsa3072,rsa4096 --operation sign --stack \
-                     raw,agent,gnupg --samples 20";
+                     raw,agent,gpg --samples 20";
     let mut child = spawned(&place, arguments);
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();

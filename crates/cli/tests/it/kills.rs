@@ -41,7 +41,7 @@ enum Moment {
 /// Runs and kills. Returns the samples that the archive had just before.
 fn killed(place: &Place, moment: Moment) -> u64 {
     let before = samples(place);
-    let run = "bench --device software,virtual --algorithm ed25519,cv25519 --stack raw,agent,gnupg,ssh \
+    let run = "bench --device software,virtual --algorithm ed25519,cv25519 --stack raw,agent,gpg,ssh \
                --precision 0.001% --case-time 60s";
     let mut keymark = place.keymark(run);
     let keymark = keymark.stdout(Stdio::null()).stderr(Stdio::null());

@@ -29,7 +29,7 @@ fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
 fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
     let place = Place::new(KEYMARK);
     for where_from in [
-        "--stack gnupg --device software",
+        "--stack gpg --device software",
         "--stack raw --device virtual",
     ] {
         let bench = format!("bench --processes 2 --algorithm ed25519 {where_from}");

@@ -56,7 +56,7 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
 #[test]
 fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
     let place = Place::new(KEYMARK);
-    let arguments = "--stack raw,agent,gnupg --samples 3 --operation sign,decrypt --algorithm \
+    let arguments = "--stack raw,agent,gpg --samples 3 --operation sign,decrypt --algorithm \
                      rsa2048,nistp256 --device";
     // Keys that keymark writes, and ones that the token makes, another for each operation.
     for device in ["softhsm", "swtpm"] {
@@ -64,7 +64,7 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
         assert_measured(&rows, 3);
         let mut expected = BTreeSet::new();
         for operation in ["sign", "decrypt"] {
-            let stacks = ["raw", "agent", "gnupg"];
+            let stacks = ["raw", "agent", "gpg"];
             expected.extend(stacks.map(|stack| format!("rsa2048 {operation} {stack}")));
         }
         expected.insert("nistp256 sign raw".to_owned());
@@ -85,7 +85,7 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
 #[test]
 fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
     let users = Misbehaving::with(KEYMARK, "rsa:2048");
-    let only = "--stack gnupg --operation sign";
+    let only = "--stack gpg --operation sign";
     let bench = |status| users.run("", PIN, &users.device, only, status);
     assert_says(&bench(1).said(), ["certificates"]);
     users.token.certify("01", "web");
@@ -164,7 +164,7 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
     for (stack, parameter, words) in [
         ("openssl", "openssl=engine", "openssl pkey failed"),
         ("openssl", "openssl=provider", "openssl pkey failed"),
-        ("gnupg", "protection=none", "PKSIGN failed"),
+        ("gpg", "protection=none", "PKSIGN failed"),
         (
             "ssh",
             "agent=openssh",

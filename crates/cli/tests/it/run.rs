@@ -122,9 +122,9 @@ fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
         let mut keymark = place.keymark(&format!("bench --algorithm ed25519 {options}"));
         keymark.env("PATH", "/nonexistent").ends(status)
     };
-    assert_says(&without("--stack gnupg", 3).stderr, ["apt-get install"]);
+    assert_says(&without("--stack gpg", 3).stderr, ["apt-get install"]);
     let raw = without("--samples 5", 0);
-    assert_says(&raw.stderr, ["gnupg on software"]);
+    assert_says(&raw.stderr, ["gpg on software"]);
     assert_says(&raw.stdout, ["ed25519"]);
 }
 
@@ -135,7 +135,7 @@ fn gnupg_is_measured_end_to_end_with_all_three_layers() {
     let lines = place.stdout("show last --format json");
     let rows = place.rows("show last --format json");
     assert_eq!(rows.len(), 18);
-    let of_gpg = rows.iter().filter(|row| row["stack"] == "gnupg");
+    let of_gpg = rows.iter().filter(|row| row["stack"] == "gpg");
     assert_eq!(of_gpg.filter(|row| row["user_s"].is_number()).count(), 6);
     let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
     let finding = &last["verdict"]["finding"];
@@ -177,10 +177,10 @@ fn devices_lists_every_stack_with_what_it_offers() {
         .collect()
     };
     // The program openssl knows files, and tokens behind a PKCS#11 module.
-    assert_eq!(stacks("virtual"), ["raw", "agent", "gnupg", "ssh"]);
+    assert_eq!(stacks("virtual"), ["raw", "agent", "gpg", "ssh"]);
     assert_eq!(
         stacks("software"),
-        ["raw", "agent", "gnupg", "ssh", "openssl"]
+        ["raw", "agent", "gpg", "ssh", "openssl"]
     );
     for way in ways.iter().filter(|way| way["device"] == "software") {
         assert_eq!(way["usable"], true, "{way}");

@@ -93,7 +93,7 @@ fn many_runs_are_compared_with_any_baseline() {
 #[test]
 fn published_figures_are_beside_a_run_in_each_form() {
     let place = Place::new(KEYMARK);
-    place.bench("--algorithm rsa2048 --operation decrypt --stack gnupg --samples 5");
+    place.bench("--algorithm rsa2048 --operation decrypt --stack gpg --samples 5");
     let rows = place.rows("show last --published lwn-2017 --format json");
     let kinds = |kind: &str| rows.iter().filter(|row| row["provenance"] == kind).count();
     assert!(kinds("published") > 3 && kinds("measured") == 1, "{rows:?}");

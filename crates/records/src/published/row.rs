@@ -426,7 +426,7 @@ impl PublishedRow {
     fn stack(&self) -> Option<StackName> {
         match self.timed {
             Timed::Chip | Timed::Command | Timed::Library => Some(StackName::RAW),
-            Timed::Program => (self.through == "gpg").then_some(StackName::GNUPG),
+            Timed::Program => (self.through == "gpg").then_some(StackName::GPG),
             Timed::Handshake => (self.through == "apache").then_some(StackName::APACHE),
             Timed::Service => None,
         }
@@ -476,7 +476,7 @@ impl PublishedRow {
     fn parameters(&self, stack: StackName) -> Parameters {
         let note = self.note.to_ascii_lowercase();
         let cached = note.contains("cached passphrase") || note.contains("passphrase cached");
-        if stack == StackName::GNUPG && cached {
+        if stack == StackName::GPG && cached {
             Parameters::from([("protection", "cached")])
         } else if stack == StackName::RAW && self.through.ends_with(", PSS") {
             Parameters::from([("scheme", "pss")])

@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn published_rows_stand_beside_the_runs_and_say_what_they_are() {
         let mut run = record("run");
-        let mut own = CaseRecord::new(case("rsa2048", StackName::GNUPG));
+        let mut own = CaseRecord::new(case("rsa2048", StackName::GPG));
         own.blocks = vec![block(0, &[16_000_000, 17_000_000]), block(1, &[15_000_000])];
         run.plan.cases = vec![own.case.clone()];
         run.cases = vec![own];

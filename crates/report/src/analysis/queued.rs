@@ -64,7 +64,7 @@ fn handshakes(load: &ServerLoad, tokens: u8) -> Option<ServiceTimes> {
 fn signatures(records: &[CaseRecord], of: &Case) -> Option<ServiceTimes> {
     let signs = |record: &&CaseRecord| {
         let case = &record.case;
-        (case.stack, case.operation) == (StackName::GNUPG, Operation::Sign)
+        (case.stack, case.operation) == (StackName::GPG, Operation::Sign)
             && (case.algorithm, &case.device) == (of.algorithm, &of.device)
             && case.store != StoreKind::SOFTWARE
             && case.is_alone()

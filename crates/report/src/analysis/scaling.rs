@@ -346,7 +346,7 @@ mod tests {
             server: Some((
                 Bottleneck {
                     name: "agent",
-                    point: Point::new(StackName::GNUPG, Parameters::NONE),
+                    point: Point::new(StackName::GPG, Parameters::NONE),
                     server: Point::new(StackName::AGENT, Parameters::NONE),
                     explanation: "",
                 },

@@ -36,7 +36,7 @@ impl Analysis {
         let heading = format!("{makes} per second");
         let signs = |row: &&Row| {
             row.is_service()
-                || (row.case.stack, row.case.operation) == (StackName::GNUPG, Operation::Sign)
+                || (row.case.stack, row.case.operation) == (StackName::GPG, Operation::Sign)
         };
         let article = PublishedTable::named("zeitgitter-2019");
         let article = article.ok().and_then(|known| known.record().ok());
@@ -200,7 +200,7 @@ mod tests {
             let mut record = mixed("run");
             let own = CaseRecord::new(Case {
                 operation: Operation::Sign,
-                ..case(algorithm, StackName::GNUPG)
+                ..case(algorithm, StackName::GPG)
             });
             record.plan.cases = vec![own.case.clone()];
             record.cases = vec![own];

@@ -151,7 +151,7 @@ fn stacks(families: &[&FamilyBreakdown]) -> (Vec<Stack>, Vec<String>) {
     (stacks.collect(), notes)
 }
 
-/// `rsa4096 decrypt software gnupg`
+/// `rsa4096 decrypt software gpg`
 fn label(of: &Breakdown, path: &Path) -> String {
     let besides = path.end.parameters.pairs();
     let besides: String = besides.map(|(_, word)| format!(" {word}")).collect();

@@ -231,7 +231,7 @@ fn capital(title: &str) -> String {
     }
 }
 
-/// `rsa2048 decrypt software gnupg, measured`
+/// `rsa2048 decrypt software gpg, measured`
 fn named(case: &Case) -> String {
     format!("{}, {}", visible(&case.to_string()), case.provenance)
 }

@@ -39,12 +39,11 @@ pub(super) fn left_out(shown: usize, all: usize, what: &str) -> Option<String> {
 }
 
 /// Names that mean the same wherever they are, by how they begin.
-const KNOWN: [(&str, usize); 10] = [
+const KNOWN: [(&str, usize); 9] = [
     ("software", 0),
     ("key", 0),
     ("raw", 0),
     ("agent", 1),
-    ("gnupg", 2),
     ("gpg", 2),
     ("S2K", 3),
     ("ssh", 4),

@@ -153,7 +153,7 @@ impl<'r> Pivot<'r> {
         labels
     }
 
-    /// Returns what all rows have in common and is not usual: `decrypt`, `gnupg`.
+    /// Returns what all rows have in common and is not usual: `decrypt`, `gpg`.
     pub fn constants(&self) -> Vec<String> {
         let cases = cases(&self.entries);
         let Some(case) = cases.first() else {

@@ -46,7 +46,7 @@ fn in_library(word: &str, case: Case) -> Case {
 fn each(vary: &[&dyn Fn(Case) -> Case]) -> Vec<Case> {
     let varied = |key: &&str| {
         let vary = vary.iter();
-        let cases = vary.map(|vary| vary(case(key, StackName::GNUPG)));
+        let cases = vary.map(|vary| vary(case(key, StackName::GPG)));
         cases.collect::<Vec<_>>()
     };
     KEYS.iter().flat_map(varied).collect()
@@ -86,7 +86,7 @@ fn columns_are_what_a_reader_compares_along() {
     let (raw, agent, gnupg) = (
         stack(StackName::RAW),
         stack(StackName::AGENT),
-        stack(StackName::GNUPG),
+        stack(StackName::GPG),
     );
     let cases: [(&str, Vec<Case>, Vec<Axis>); 7] = [
         ("only keys vary", each(&[&software]), vec![]),
@@ -136,7 +136,7 @@ fn columns_are_what_a_reader_compares_along() {
             (1..=9)
                 .flat_map(|workers| {
                     let key = ["rsa2048", "ed25519"][workers as usize % 2];
-                    let own = at_once(workers, case(key, StackName::GNUPG));
+                    let own = at_once(workers, case(key, StackName::GPG));
                     [on(&format!("card-{workers}"), own)]
                 })
                 .collect(),
@@ -257,7 +257,7 @@ fn devices_of_today_stand_beside_a_run_that_has_no_card() {
 #[test]
 fn the_main_column_is_that_of_a_whole_program() {
     let raw = |key| measured(case(key, StackName::RAW), 900.0);
-    let whole = measured(case("rsa2048", StackName::GNUPG), 9_000.0);
+    let whole = measured(case("rsa2048", StackName::GPG), 9_000.0);
     let record = of(vec![raw("rsa2048"), raw("rsa4096"), whole]);
     let analysis = Analysis::of(&record, &keymark_testkit::layers::layers());
     let (heading, rows) = analysis.main_column().unwrap();

@@ -138,7 +138,7 @@ fn subject(record: &Record) -> String {
         "TLS servers"
     } else if record.cases.iter().any(|case| case.server_load.is_some()) {
         "Services that sign"
-    } else if of(&|case| [StackName::GNUPG, StackName::AGENT].contains(&case.stack)) {
+    } else if of(&|case| [StackName::GPG, StackName::AGENT].contains(&case.stack)) {
         "GnuPG keys"
     } else {
         "Private keys"

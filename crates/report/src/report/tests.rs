@@ -87,10 +87,7 @@ fn of_several_runs_each_line_says_whose_it_is() {
 
 #[test]
 fn a_title_names_keys_and_machine() {
-    let mut run = of(vec![measured(
-        signing("rsa2048", StackName::GNUPG, 1),
-        500.0,
-    )]);
+    let mut run = of(vec![measured(signing("rsa2048", StackName::GPG, 1), 500.0)]);
     run.environment.cores = 2;
     run.environment.cpu_model = Some("AMD EPYC Processor (with IBPB)".to_owned());
     assert_eq!(title(&[&run]), "GnuPG keys on AMD EPYC, 2 cores");

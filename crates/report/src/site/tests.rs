@@ -44,7 +44,7 @@ fn site(records: &[Record]) -> Site {
 fn twin(run: &str, processor: &str) -> Record {
     let mut record = record(run);
     record.environment.cpu_model = Some(processor.to_owned());
-    let mut case = case("rsa2048", StackName::GNUPG);
+    let mut case = case("rsa2048", StackName::GPG);
     case.device = DeviceName::new("twin:yubikey-4");
     case.provenance = Provenance::Twin;
     record.plan.cases = vec![case.clone()];

@@ -126,7 +126,7 @@ fn is_comparable(row: &Row) -> bool {
 
 /// Returns the use of a key that a case is an example of; none of a case that is a part of another.
 fn usage(case: &Case) -> Option<KeyUsage> {
-    if case.stack == StackName::GNUPG {
+    if case.stack == StackName::GPG {
         let cached = case.parameters.get("protection") == Some("cached");
         return Some(if cached {
             KeyUsage::GnupgCached

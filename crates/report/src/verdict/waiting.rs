@@ -183,7 +183,7 @@ fn fastest_keycard() -> Option<Seconds> {
     let article = published_keycards()?;
     let decrypts = article.cases.iter().filter(|record| {
         record.case.operation == Operation::Decrypt
-            && record.case.stack == StackName::GNUPG
+            && record.case.stack == StackName::GPG
             && record.case.store != StoreKind::SOFTWARE
     });
     let means = decrypts.filter_map(|record| Some(record.published.as_ref()?.mean.0));

@@ -153,7 +153,7 @@ fn a_default_run_fits_a_screen_and_begins_with_its_verdict() {
     // Keys have a passphrase, by the times of an agent that derives a key each time.
     for place in 0..record.cases.len() {
         let mut case = record.cases[place].clone();
-        if case.case.stack == StackName::GNUPG && case.case.is_alone() {
+        if case.case.stack == StackName::GPG && case.case.is_alone() {
             case.case.parameters = Parameters::from([("protection", "cached")]);
             for sample in case.blocks.iter_mut().flat_map(|block| &mut block.samples) {
                 sample.end.0 += 270_000_000;

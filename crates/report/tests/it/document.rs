@@ -39,11 +39,11 @@ fn everything() -> Record {
         for (stack, microseconds) in [
             (StackName::RAW, 900.0),
             (StackName::AGENT, 2_000.0),
-            (StackName::GNUPG, 90_000.0),
+            (StackName::GPG, 90_000.0),
         ] {
             let mut alone = measured(of(stack, 1), microseconds);
             alone.parts = match stack {
-                StackName::GNUPG => Some(parts(|part| !BESIDE.contains(part))),
+                StackName::GPG => Some(parts(|part| !BESIDE.contains(part))),
                 StackName::AGENT => Some(parts(|part| BESIDE.contains(part))),
                 _ => None,
             };
@@ -51,7 +51,7 @@ fn everything() -> Record {
         }
         for concurrency in [2, 3, 4, 8, 16, 32] {
             let time = 90_000.0 * (1.0 + f64::from(concurrency) / 4.0);
-            cases.push(measured(of(StackName::GNUPG, concurrency), time));
+            cases.push(measured(of(StackName::GPG, concurrency), time));
         }
         let cached = Case {
             parameters: Parameters::from([("protection", "cached")]),
@@ -66,14 +66,14 @@ fn everything() -> Record {
             95_000.0,
         ));
         let mut open = Case {
-            stack: StackName::GNUPG,
+            stack: StackName::GPG,
             ..cached
         };
         open.load.pacing = Pacing::Open("7.25/s".parse().unwrap());
         cases.push(measured(open, 110_000.0));
         let opens = Case {
             operation: Operation::Decrypt,
-            ..of(StackName::GNUPG, 1)
+            ..of(StackName::GPG, 1)
         };
         cases.push(measured(opens.clone(), 80_000.0));
         let stack = StackName::RAW;
@@ -119,7 +119,7 @@ fn report() -> Document {
         device: DeviceName::new(twin),
         algorithm: "brainpoolp512r1".parse().unwrap(),
         operation: Operation::Sign,
-        stack: StackName::GNUPG,
+        stack: StackName::GPG,
         card: Seconds(0.08),
         whole: Seconds(0.1),
     };

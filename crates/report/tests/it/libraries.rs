@@ -17,7 +17,7 @@ fn of_software(algorithm: &str, libgcrypt: Option<f64>) -> Vec<CaseRecord> {
     let mut cases = vec![measured(stack(StackName::RAW), 1_000.0)];
     cases.extend(libgcrypt.map(|time| measured(loaded, time)));
     cases.push(measured(stack(StackName::AGENT), 10_500.0));
-    cases.push(measured(stack(StackName::GNUPG), 12_500.0));
+    cases.push(measured(stack(StackName::GPG), 12_500.0));
     cases
 }
 
@@ -84,7 +84,7 @@ fn a_card_calculates_itself() {
     let family = analysis(vec![
         measured(on_card(StackName::RAW), 10_000.0),
         measured(on_card(StackName::AGENT), 11_000.0),
-        measured(on_card(StackName::GNUPG), 12_000.0),
+        measured(on_card(StackName::GPG), 12_000.0),
     ]);
     assert_eq!(family.breakdowns[0].basis, Basis::Own);
     assert!((adds(&family.breakdowns[0], 0) - 1_000.0).abs() < 100.0);

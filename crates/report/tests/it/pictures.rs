@@ -119,7 +119,7 @@ fn plenty() -> Record {
             for (stack, more) in [
                 (StackName::RAW, 1.0),
                 (StackName::AGENT, 2.0),
-                (StackName::GNUPG, 9.0),
+                (StackName::GPG, 9.0),
             ] {
                 cases.push(measured(of(stack, 1), microseconds * slower * more));
             }
@@ -216,7 +216,7 @@ fn published_figures_are_hollow() {
     assert_eq!(dots, vec![(Fill::Hollow, None); 11]);
     assert_says(
         &means.summary,
-        ["rsa4096 decrypt FST-01 gnupg: 8.22 s, published"],
+        ["rsa4096 decrypt FST-01 gpg: 8.22 s, published"],
     );
     assert_eq!(chosen(&record), Some(PictureKind::Means));
 }
@@ -311,7 +311,7 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
             "rsa2048 sign software (20260102-000000-0003) raw"
         ]
     );
-    pictures::keep_cases(&mut first, "rsa2048 gnupg");
+    pictures::keep_cases(&mut first, "rsa2048 gpg");
     assert!(first.cases.is_empty());
 }
 
@@ -354,7 +354,7 @@ fn a_picture_shows_what_the_answer_is_about() {
         }
         cases
     };
-    let all = [StackName::RAW, StackName::AGENT, StackName::GNUPG];
+    let all = [StackName::RAW, StackName::AGENT, StackName::GPG];
     let keys = ["rsa2048", "rsa4096", "ed25519"];
     let one = &[StackName::RAW];
     let drawn = |cases| chosen(&record(cases));

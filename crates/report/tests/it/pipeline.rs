@@ -81,7 +81,7 @@ fn offers() -> Vec<Offer> {
         };
         names.map(of).concat()
     };
-    let stacks = [StackName::RAW, StackName::AGENT, StackName::GNUPG];
+    let stacks = [StackName::RAW, StackName::AGENT, StackName::GPG];
     stacks
         .map(|stack| Offer {
             device: DeviceName::new("fake"),
@@ -117,7 +117,7 @@ fn run(selection: Selection, script: fn(&Case) -> Script) -> Record {
     let plan = Plan::build(&[selection], &offers(), settings).unwrap();
     let clock = Arc::new(ManualClock::default());
     let fake = |name| FakeStack::new(name, Arc::clone(&clock), Box::new(script));
-    let stacks = [StackName::RAW, StackName::AGENT, StackName::GNUPG].map(fake);
+    let stacks = [StackName::RAW, StackName::AGENT, StackName::GPG].map(fake);
     let by_name: Stacks<'_> = stacks
         .iter()
         .map(|stack| ((DeviceName::new("fake"), stack.name()), stack as &dyn Stack))
@@ -196,7 +196,7 @@ fn the_same_record_is_analysed_alike_every_time() {
 #[test]
 fn failures_and_doubts_are_said() {
     let mut record = run(all(), |case| match (case.algorithm.name(), case.stack) {
-        ("rsa4096", StackName::GNUPG) => Script::Steps(vec![ScriptedStep::Fail(US)]),
+        ("rsa4096", StackName::GPG) => Script::Steps(vec![ScriptedStep::Fail(US)]),
         ("rsa2048", StackName::RAW) => Script::Unprepared("no such key".to_owned()),
         // Two groups, far apart.
         ("ed25519", StackName::RAW) => {
@@ -221,7 +221,7 @@ fn failures_and_doubts_are_said() {
 #[test]
 fn a_case_that_failed_in_part_has_no_figure() {
     let record = run(all(), |case| match (case.algorithm.name(), case.stack) {
-        ("rsa4096", StackName::GNUPG) => {
+        ("rsa4096", StackName::GPG) => {
             let done = about(30).into_iter().take(5);
             Script::Steps(done.chain([ScriptedStep::Fail(US)]).collect())
         }

@@ -14,7 +14,7 @@ fn by_the_law(algorithm: &str, sigma: f64, kappa: f64) -> impl Iterator<Item = C
     [1, 2, 4, 8, 16].into_iter().map(move |c| {
         let n = f64::from(c);
         let stretch = 1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0);
-        measured(case(algorithm, StackName::GNUPG, c), 10_000.0 * stretch)
+        measured(case(algorithm, StackName::GPG, c), 10_000.0 * stretch)
     })
 }
 
@@ -69,7 +69,7 @@ fn three_levels_make_no_law_and_flat_data_do_not_fall() {
     // Within their noise of 1 % the levels are alike: a serial server.
     let flat = [1, 4, 10].map(|c| {
         measured(
-            case("rsa4096", StackName::GNUPG, c),
+            case("rsa4096", StackName::GPG, c),
             10_000.0 * f64::from(c) * 1.000_1,
         )
     });
@@ -83,9 +83,9 @@ fn three_levels_make_no_law_and_flat_data_do_not_fall() {
 
 #[test]
 fn an_open_loop_and_a_single_level_scale_nothing() {
-    let mut open = case("ed25519", StackName::GNUPG, 4);
+    let mut open = case("ed25519", StackName::GPG, 4);
     open.load.pacing = Pacing::Open("10/s".parse().unwrap());
-    let alone = measured(case("ed25519", StackName::GNUPG, 1), 10_000.0);
+    let alone = measured(case("ed25519", StackName::GPG, 1), 10_000.0);
     let analysis = Analysis::of(&record(vec![alone, measured(open, 20_000.0)]), &layers());
     assert_eq!(analysis.scaling, []);
 }

@@ -1,5 +1,5 @@
 //! GnuPG: the installed programs, private homes with one key each, and the stacks `agent` and
-//! `gnupg` on them.
+//! `gpg` on them.
 
 pub mod agent;
 pub mod assuan;

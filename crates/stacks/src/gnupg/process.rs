@@ -1,4 +1,4 @@
-//! The stack `gnupg`: one `gpg` process an operation.
+//! The stack `gpg`: one `gpg` process an operation.
 //!
 //! gpg runs in a minimal environment and by its whole path: given a bare name and an environment of its own, Rust's
 //! standard library forks and executes instead of `posix_spawn`, which costs several per cent of a short gpg

@@ -21,9 +21,9 @@ use super::{Gnupg, token_home};
 use crate::provider::{Opener, StackFamily, StackProvider, Way};
 use crate::{private_dir, raw};
 
-/// `agent` and `gnupg`, on keys in files, on OpenPGP cards, and on tokens that gnupg-pkcs11-scd reaches.
+/// `agent` and `gpg`, on keys in files, on OpenPGP cards, and on tokens that gnupg-pkcs11-scd reaches.
 pub const FAMILY: StackFamily = StackFamily {
-    stacks: || vec![StackName::AGENT, StackName::GNUPG],
+    stacks: || vec![StackName::AGENT, StackName::GPG],
     standing: Standing::Usual,
     look: Some(|| Box::new(GnupgProvider(Gnupg::find(None)))),
     dimensions: &[PROTECTION],
@@ -134,7 +134,7 @@ fn parameters(device: &dyn Device) -> Vec<Parameters> {
 /// files; gpg-agent decrypts those by another protocol (`PKDECRYPT --kem`). Of a test key on a token the
 /// owner's keyring would know nothing.
 fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
-    let composites = device.has(AccessKind::KeyFile) && stack == StackName::GNUPG;
+    let composites = device.has(AccessKind::KeyFile) && stack == StackName::GPG;
     let own = gnupg
         .algorithms
         .iter()
@@ -207,7 +207,7 @@ pub(super) fn layers() -> Layers {
     let kept = |stack, protection: Protection| Point::new(stack, protection.parameters());
     let agent = kept(StackName::AGENT, Protection::None);
     let unprotected = kept(StackName::AGENT, Protection::Cached);
-    let gnupg = kept(StackName::GNUPG, Protection::None);
+    let gnupg = kept(StackName::GPG, Protection::None);
     let raw = raw::by_library(Library::Libgcrypt);
     let step = |heading, upper: &Point, lower: &Point| LayerStep {
         heading,
@@ -236,7 +236,7 @@ pub(super) fn layers() -> Layers {
                           queues for it: agent's bound = single-worker time ÷ agent time; cores' bound = cores × \
                           single-worker time ÷ processor time; the lower one is the limit",
         }),
-        opens_messages: Some(StackName::GNUPG),
+        opens_messages: Some(StackName::GPG),
     }
 }
 

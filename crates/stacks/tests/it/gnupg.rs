@@ -63,7 +63,7 @@ impl Homes {
     fn stacks(&self) -> [(StackName, Box<dyn Stack>); 2] {
         [
             (StackName::AGENT, Box::new(self.agent())),
-            (StackName::GNUPG, Box::new(self.gnupg())),
+            (StackName::GPG, Box::new(self.gnupg())),
         ]
     }
 
@@ -79,7 +79,7 @@ fn every_layer(algorithms: impl Iterator<Item = Algorithm>) {
     let stacks: [(StackName, &dyn Stack); 3] = [
         (StackName::RAW, &raw),
         (StackName::AGENT, &agent),
-        (StackName::GNUPG, &gnupg),
+        (StackName::GPG, &gnupg),
     ];
     let mut failures = Vec::new();
     for algorithm in algorithms {

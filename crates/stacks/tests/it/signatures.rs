@@ -236,7 +236,7 @@ fn workload(gnupg: Gnupg) -> (Workload, GnupgStack) {
 
 fn case(workers: u32) -> Case {
     keymark_testkit::case("ed25519")
-        .stack(StackName::GNUPG)
+        .stack(StackName::GPG)
         .operation(Operation::Sign)
         .concurrency(workers)
         .input_bytes(40)

@@ -78,7 +78,7 @@ fn names<'a>(what: &str, mut names: impl Iterator<Item = &'a str>, remark: &str)
     }
 }
 
-/// `rsa 1024–4096, ecc 9 curves; through raw, agent, gnupg`, and what a plugged token is.
+/// `rsa 1024–4096, ecc 9 curves; through raw, agent, gpg`, and what a plugged token is.
 fn offered(found: &Found) -> String {
     let ways = found
         .ways

@@ -38,7 +38,7 @@ impl CardPlace {
     ) -> Output {
         let card = self.card();
         let device = card["device"].as_str().unwrap();
-        let common = "--stack raw,agent,gnupg --samples 3 --format json --pin-env RIGHT --no-save";
+        let common = "--stack raw,agent,gpg --samples 3 --format json --pin-env RIGHT --no-save";
         let mut keymark = self.keymark(&format!(
             "bench --device {device} --algorithm {algorithm} --operation {operation} --workers {workers} {common}"
         ));
@@ -67,7 +67,7 @@ fn all_layers(measured: &Output) {
             .any(|row| row["stack"] == stack && row["n"] == 3)
     };
     assert!(
-        ["raw", "agent", "gnupg"].into_iter().all(measured),
+        ["raw", "agent", "gpg"].into_iter().all(measured),
         "{rows:?}"
     );
 }
@@ -104,7 +104,7 @@ fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
     let by_two = place.bench_as_owner(&owner, "ed25519", "sign", "2");
     let (stdout, stderr) = (text(&by_two.stdout), text(&by_two.stderr));
     assert_eq!(by_two.status.code(), Some(1), "{stdout}{stderr}");
-    for said in ["agent c=2", "gnupg c=2", "forcesig"] {
+    for said in ["agent c=2", "gpg c=2", "forcesig"] {
         assert_says(&stderr, [said]);
     }
     assert_says(&stdout, ["\"stack\":\"raw\""]);

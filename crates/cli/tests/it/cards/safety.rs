@@ -111,7 +111,7 @@ fn no_test_key_is_written_for_a_program_that_wants_the_owners_keyring() {
     let before = place.card();
     let serial = before["serial"].as_str().unwrap();
     let writing = format!("bench --device {serial} --no-save {}", may_write(serial));
-    for stacks in ["agent", "gnupg", "agent,gnupg,ssh"] {
+    for stacks in ["agent", "gpg", "agent,gpg,ssh"] {
         place.ends(
             &format!("{writing} --algorithm nistp256 --stack {stacks}"),
             3,
@@ -119,7 +119,7 @@ fn no_test_key_is_written_for_a_program_that_wants_the_owners_keyring() {
     }
     assert_eq!(place.card()["facts"], before["facts"]);
     // The owner's own keys may be used, and others be written for stacks without a keyring.
-    for (algorithm, stack) in [("ed25519", "gnupg"), ("nistp256", "raw")] {
+    for (algorithm, stack) in [("ed25519", "gpg"), ("nistp256", "raw")] {
         let plan = format!("{writing} --algorithm {algorithm} --stack {stack} --dry-run");
         assert_says(&place.ends(&plan, 0).stdout, [stack]);
     }

@@ -103,7 +103,7 @@ fn programs_reach_test_keys_on_the_token_that_is_named() {
     let user = Writable::new();
     let before = user.objects();
     let programs = "--samples 3 --algorithm rsa2048,nistp256 --operation sign,decrypt,authenticate --stack \
-                    ssh,openssl,gnupg";
+                    ssh,openssl,gpg";
     let rows = rows(&mut user.bench(URI, programs));
     assert_measured(&rows, 3);
     // Both ways of openssl for four capabilities, gpg for RSA's two, ssh for one of each algorithm.

@@ -45,7 +45,7 @@ prop_compose! {
         provenance in select(Provenance::ALL),
         algorithm in select(Algorithm::all().collect::<Vec<_>>()),
         operation in select(Operation::ALL),
-        stack in select(vec![StackName::RAW, StackName::AGENT, StackName::GNUPG, StackName::of("ssh")]),
+        stack in select(vec![StackName::RAW, StackName::AGENT, StackName::GPG, StackName::of("ssh")]),
         (concurrency, worker, pacing) in (1_u32..5, select(Worker::ALL), pacings()),
         parameters in parameters(),
         (input_bytes, replica) in (any::<u32>(), 0_u32..3),

@@ -389,7 +389,7 @@ fn the_view_of_latencies_says_what_each_sample_is_of() {
     };
     let expected = [
         format!("{} software raw 1 thread - 1.25 -", of(0)),
-        format!("{} software gnupg 1 thread - - -", of(1)),
+        format!("{} software gpg 1 thread - - -", of(1)),
         format!("{} software agent 4 thread 50.0 - cached", of(2)),
     ];
     assert_eq!(lines, expected);

@@ -94,7 +94,7 @@ fn no_kind_of_figure_is_taken_for_another() {
         assert_eq!(is_rate, row.timed == Timed::Service && is_rate, "{what}");
         let whole = row
             .case()
-            .is_some_and(|(_, case)| case.case.stack == StackName::GNUPG);
+            .is_some_and(|(_, case)| case.case.stack == StackName::GPG);
         assert_eq!(whole, whole && row.through == "gpg", "{what}");
     }
     let mean = |device: &str, firmware: &str, through: &str| {

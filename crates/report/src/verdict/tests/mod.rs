@@ -24,7 +24,7 @@ use keymark_testkit::layers::layers;
 use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 
 const RAW: StackName = StackName::RAW;
-const GNUPG: StackName = StackName::GNUPG;
+const GNUPG: StackName = StackName::GPG;
 
 const COMPARISONS: [RateComparison; 2] = [
     RateComparison {

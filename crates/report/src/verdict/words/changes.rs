@@ -10,7 +10,7 @@ use crate::verdict::{CaseChange, SideChanges, SlowestMachine};
 /// Cases that are named.
 const NAMED: usize = 2;
 
-/// `Slower: 1 of 2 cases (ed25519 sign software gnupg 1.11×, 1.09–1.13). 1 case undecided.`
+/// `Slower: 1 of 2 cases (ed25519 sign software gpg 1.11×, 1.09–1.13). 1 case undecided.`
 pub(super) fn of_side(of: &SideChanges) -> String {
     let of_all = |number: usize| format!("{number} of {}", counted(of.cases, "case"));
     let told = [("slower", &of.slower), ("faster", &of.faster)].map(|(word, found)| {
@@ -62,7 +62,7 @@ fn cannot_tell(of: &SideChanges, open: &[CaseChange]) -> String {
     format!("Cannot tell: {differ} with {runs} a side{noise}. {advice}.")
 }
 
-/// `rsa4096 sign software gnupg 1.21× slower (1.10–1.30)`
+/// `rsa4096 sign software gpg 1.21× slower (1.10–1.30)`
 fn changed(change: &CaseChange) -> String {
     let CaseChange {
         case, other, ratio, ..

@@ -22,7 +22,7 @@ pub(crate) fn program(case: &Case) -> String {
     let software = case.store == StoreKind::SOFTWARE;
     match (case.parameters.get("library"), case.stack) {
         (Some(library), _) => library.to_owned(),
-        (None, StackName::GNUPG) => "gpg".to_owned(),
+        (None, StackName::GPG) => "gpg".to_owned(),
         (None, StackName::AGENT) => "gpg-agent".to_owned(),
         (None, StackName::RAW) if software => "OpenSSL".to_owned(),
         (None, StackName::RAW) => "the device's own interface".to_owned(),
