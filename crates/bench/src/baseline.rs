@@ -19,7 +19,7 @@ pub struct Baseline {
     stack: Option<StackName>,
     /// Words of dimensions, or that the usual one is meant.
     parameters: Vec<(String, String)>,
-    concurrency: Option<NonZeroU32>,
+    workers: Option<NonZeroU32>,
 }
 
 impl Baseline {
@@ -27,7 +27,7 @@ impl Baseline {
     ///
     /// A pattern that names nothing is the default: rsa2048 of the same operation, stack and load,
     /// because everybody knows it; failing that the plan's first algorithm for the operation; in a
-    /// plan with one algorithm the first stack, library and scheme; with one stack the smallest concurrency.
+    /// plan with one algorithm the first stack, library and scheme; with one stack the fewest workers.
     pub fn of(&self, case: &Case, cases: &[Case]) -> Option<usize> {
         let key = case.key();
         if *self != Self::default() {
@@ -96,8 +96,8 @@ impl Baseline {
                 wanted.parameters = wanted.parameters.replaced(dimension, word);
             }
         }
-        if let Some(concurrency) = self.concurrency {
-            wanted.load = wanted.load.with(concurrency);
+        if let Some(workers) = self.workers {
+            wanted.load = wanted.load.with(workers);
         }
         wanted
     }
@@ -147,11 +147,11 @@ impl FromStr for Baseline {
             .map(str::trim)
             .filter(|word| !word.is_empty())
         {
-            if let Some(number) = word.strip_prefix("c=") {
-                let number = number
-                    .parse()
-                    .map_err(|_| format!("'{word}' is not a concurrency; write it like c=1"))?;
-                baseline.concurrency = Some(number);
+            if let Some(number) = word.strip_prefix("w=") {
+                let number = number.parse().map_err(|_| {
+                    format!("'{word}' is not a number of workers; write it like w=1")
+                })?;
+                baseline.workers = Some(number);
             } else if let Ok(algorithm) = word.parse() {
                 baseline.algorithm = Some(algorithm);
             } else if let Some(device) = word.strip_prefix("device=") {
@@ -165,7 +165,7 @@ impl FromStr for Baseline {
                 baseline.stack = Some(stack);
             } else {
                 return Err(format!(
-                    "'{word}' is not a baseline: name an algorithm, stack, parameter, c=N or device=NAME"
+                    "'{word}' is not a baseline: name an algorithm, stack, parameter, w=N or device=NAME"
                 ));
             }
         }
@@ -190,7 +190,7 @@ impl fmt::Display for Baseline {
             self.stack.map(|word| word.to_string()),
         ];
         let last = [
-            self.concurrency.map(|number| format!("c={number}")),
+            self.workers.map(|number| format!("w={number}")),
             self.device
                 .as_ref()
                 .map(|device| format!("device={device}")),

@@ -91,7 +91,7 @@ impl LoadSettings {
     /// Connections that may be open at once.
     pub(crate) const fn connections(&self) -> u32 {
         match self.load.pacing {
-            Pacing::Closed | Pacing::Thinking(_) => self.load.concurrency.get(),
+            Pacing::Closed | Pacing::Thinking(_) => self.load.workers.get(),
             Pacing::Open(_) => self.most_in_flight.get(),
         }
     }

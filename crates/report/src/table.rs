@@ -56,7 +56,7 @@ pub const RUN: &Columns<Row> = columns! { row =>
     operation: word(row.case.operation),
     stack: word(row.case.stack),
     parameters: Some(Value::Parameters(row.case.parameters.clone())),
-    concurrency: plain(row.case.concurrency()),
+    workers: plain(row.case.workers()),
     rate: plain(row.case.load.pacing.rate()?.per_second()),
     replica: plain(row.case.replica),
     provenance: word(row.case.provenance),
@@ -134,7 +134,7 @@ fn load(row: &Row) -> Option<&UnderLoad> {
 
 fn users(row: &Row) -> Option<Value> {
     let best = load(row)?.saturated.map(|found| found.best_users);
-    plain(best.unwrap_or(row.case.concurrency()))
+    plain(best.unwrap_or(row.case.workers()))
 }
 
 /// What users wait before they ask again; of arrivals there is none.

@@ -115,7 +115,7 @@ fn of_line(line: &PlanLine, common: &Selection, offers: &[Offer]) -> Vec<Selecti
                 operations: Some(vec![*operation]),
                 devices: Some(vec![offer.device.clone()]),
                 stacks: Some(vec![offer.stack]),
-                concurrency: line.workers.clone(),
+                workers: line.workers.clone(),
                 parameters: parameters.clone(),
                 ..common.clone()
             });

@@ -126,7 +126,7 @@ mod tests {
         let case = |stack: &str, parameters: &str| -> Case {
             let text = format!(
                 r#"{{"device":"software","store":"software","provenance":"measured","algorithm":"rsa2048",
-                "operation":"sign","stack":"{stack}","load":{{"concurrency":1,"pacing":"closed"}},
+                "operation":"sign","stack":"{stack}","load":{{"workers":1,"pacing":"closed"}},
                 "input_bytes":32,"replica":0,"parameters":{parameters}}}"#
             );
             serde_json::from_str(&text).unwrap()

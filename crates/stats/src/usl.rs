@@ -65,7 +65,7 @@ impl Usl {
     }
 }
 
-/// Fits the law; levels of equal concurrency are joined, those that completed
+/// Fits the law; levels of equal number of workers are joined, those that completed
 /// nothing left out. No bounds unless every level has two windows.
 ///
 /// # Errors
@@ -198,11 +198,11 @@ fn p_value(points: &[Point], usl: &Usl) -> Option<f64> {
     Some(chi_square_sf(chi, df as f64))
 }
 
-/// Windows measured at one concurrency.
+/// Windows measured at one number of workers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
     /// Number of workers, N ≥ 1.
-    pub concurrency: u32,
+    pub workers: u32,
     /// What they completed.
     pub windows: Vec<Window>,
 }
@@ -223,13 +223,13 @@ struct Spread {
     df: f64,
 }
 
-/// Levels with completions in order of concurrency, equal ones joined, and
+/// Levels with completions in order of workers, equal ones joined, and
 /// whether their variances are known.
 fn points(levels: &[Level]) -> (Vec<Point>, bool) {
     let mut joined: BTreeMap<u32, Vec<Cluster>> = BTreeMap::new();
-    for level in levels.iter().filter(|level| level.concurrency > 0) {
+    for level in levels.iter().filter(|level| level.workers > 0) {
         joined
-            .entry(level.concurrency)
+            .entry(level.workers)
             .or_default()
             .extend(clusters(&level.windows));
     }

@@ -113,7 +113,7 @@ impl Stack for FakeStack {
             })
         };
         Ok(Workload {
-            crew: Crew::Threads((0..case.concurrency()).map(|_| handle()).collect()),
+            crew: Crew::Threads((0..case.workers()).map(|_| handle()).collect()),
             inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
             verifier: Arc::new(move |result: &Verifiable<'_>| {
                 clock.advance(check);

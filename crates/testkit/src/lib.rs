@@ -93,8 +93,8 @@ impl CaseBuilder {
     }
 
     /// Sets the number of workers.
-    pub fn concurrency(self, workers: u32) -> Self {
-        self.with(|case| case.load.concurrency = NonZeroU32::new(workers).unwrap())
+    pub fn workers(self, workers: u32) -> Self {
+        self.with(|case| case.load.workers = NonZeroU32::new(workers).unwrap())
     }
 
     /// An open loop with arrivals at that rate, such as `50/s`.

@@ -17,10 +17,7 @@ pub fn case(algorithm: &str, stack: StackName) -> Case {
 /// A signature of the software store by that number of workers.
 pub fn signing(algorithm: &str, stack: StackName, workers: u32) -> Case {
     let case = crate::case(algorithm).operation(Operation::Sign);
-    case.stack(stack)
-        .concurrency(workers)
-        .input_bytes(40)
-        .build()
+    case.stack(stack).workers(workers).input_bytes(40).build()
 }
 
 /// Samples of that number of nanoseconds each, one after the other.
@@ -57,7 +54,7 @@ pub fn measured(case: Case, microseconds: f64) -> CaseRecord {
         })
     };
     let block = |round| {
-        let workers = 0..case.concurrency();
+        let workers = 0..case.workers();
         let mut samples: Vec<Sample> = workers.flat_map(|number| worker(round, number)).collect();
         samples.sort_by_key(|sample| sample.end);
         Block {

@@ -112,7 +112,7 @@ impl FromStr for Rate {
 #[serde(deny_unknown_fields)]
 pub struct Load {
     /// Workers, each with its own way to the key.
-    pub concurrency: NonZeroU32,
+    pub workers: NonZeroU32,
     /// Kind of each worker.
     #[serde(default)]
     pub worker: Worker,
@@ -122,11 +122,8 @@ pub struct Load {
 
 impl Load {
     /// Returns this load with another number of workers.
-    pub const fn with(self, concurrency: NonZeroU32) -> Self {
-        Self {
-            concurrency,
-            ..self
-        }
+    pub const fn with(self, workers: NonZeroU32) -> Self {
+        Self { workers, ..self }
     }
 
     /// Returns the load of a single worker in a closed loop.
@@ -134,10 +131,10 @@ impl Load {
         Self::closed(NonZeroU32::MIN)
     }
 
-    /// A closed loop of `concurrency` workers.
-    pub const fn closed(concurrency: NonZeroU32) -> Self {
+    /// A closed loop of that number of workers.
+    pub const fn closed(workers: NonZeroU32) -> Self {
         Self {
-            concurrency,
+            workers,
             worker: Worker::Thread,
             pacing: Pacing::Closed,
         }
@@ -149,13 +146,13 @@ impl Load {
     }
 }
 
-/// ` c=4 50/s`, ` p=4`, as it follows a stack's name; nothing for a single thread in a closed loop.
+/// ` w=4 50/s`, ` p=4`, as it follows a stack's name; nothing for a single thread in a closed loop.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.worker {
-            Worker::Thread if self.concurrency == NonZeroU32::MIN => {}
-            Worker::Thread => write!(f, " c={}", self.concurrency)?,
-            Worker::Process => write!(f, " p={}", self.concurrency)?,
+            Worker::Thread if self.workers == NonZeroU32::MIN => {}
+            Worker::Thread => write!(f, " w={}", self.workers)?,
+            Worker::Process => write!(f, " p={}", self.workers)?,
         }
         match self.pacing {
             Pacing::Closed => Ok(()),

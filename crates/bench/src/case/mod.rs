@@ -159,8 +159,8 @@ impl Case {
     }
 
     /// Workers.
-    pub const fn concurrency(&self) -> u32 {
-        self.load.concurrency.get()
+    pub const fn workers(&self) -> u32 {
+        self.load.workers.get()
     }
 
     /// Returns true if one operation after the other is measured, and this is the first such copy: what layers and
@@ -179,7 +179,7 @@ impl Case {
         self.strength.is_some_and(Strength::is_weak)
     }
 
-    /// `gpg`, `agent cached`, `gpg c=4`, `raw 50/s`, `raw #2`
+    /// `gpg`, `agent cached`, `gpg w=4`, `raw 50/s`, `raw #2`
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
         let weak = if self.is_weak() { " weak" } else { "" };

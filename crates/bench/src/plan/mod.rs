@@ -192,7 +192,7 @@ impl Plan {
                 device.clone(),
                 rank(case),
                 case.load.worker,
-                case.concurrency(),
+                case.workers(),
                 *replica,
             )
         });
@@ -220,7 +220,7 @@ impl Plan {
             .collect();
         let warm_up = |case: &Case| {
             let operations = self.settings.warmup.saturating_add(1);
-            cost(case).saturating_mul(operations.saturating_mul(case.concurrency()))
+            cost(case).saturating_mul(operations.saturating_mul(case.workers()))
         };
         let warm_ups = self.cases.iter().map(warm_up);
         let homes = HOME * u32::try_from(homes.len()).unwrap_or(u32::MAX);
@@ -241,7 +241,7 @@ impl Plan {
     pub(crate) fn expected_of(&self, case: &Case, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         match self.settings.stop {
             StopRule::Runs(runs) => {
-                let per_worker = runs.get().div_ceil(case.concurrency());
+                let per_worker = runs.get().div_ceil(case.workers());
                 let working = cost(case).saturating_mul(per_worker);
                 let pause = case.load.pacing.pause().unwrap_or_default();
                 // Arrivals are waited for.

@@ -33,7 +33,7 @@ pub struct Selection {
     /// Through which stacks.
     pub stacks: Option<Vec<StackName>>,
     /// Numbers of threads.
-    pub concurrency: Vec<NonZeroU32>,
+    pub workers: Vec<NonZeroU32>,
     /// Numbers of processes.
     pub processes: Vec<NonZeroU32>,
     /// Pacing of operations.
@@ -53,7 +53,7 @@ impl Default for Selection {
             operations: None,
             devices: None,
             stacks: None,
-            concurrency: vec![NonZeroU32::MIN],
+            workers: vec![NonZeroU32::MIN],
             processes: Vec::new(),
             pacing: Pacing::Closed,
             parameters: Vec::new(),
@@ -239,7 +239,7 @@ impl Selection {
             .iter()
             .filter(|set| self.admits(offer.dimensions, set))
         {
-            for (concurrency, worker) in self.workers(offer) {
+            for (workers, worker) in self.workers(offer) {
                 for replica in 0..self.replicas.get() {
                     cases.push(Case {
                         device: offer.device.clone(),
@@ -250,7 +250,7 @@ impl Selection {
                         stack: offer.stack,
                         parameters: parameters.clone(),
                         load: Load {
-                            concurrency,
+                            workers,
                             worker,
                             pacing: self.pacing,
                         },
@@ -268,10 +268,7 @@ impl Selection {
 
     /// Returns numbers and kinds of workers that are wanted and possible.
     fn workers<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = (NonZeroU32, Worker)> + 'a {
-        let threads = self
-            .concurrency
-            .iter()
-            .map(|&number| (number, Worker::Thread));
+        let threads = self.workers.iter().map(|&number| (number, Worker::Thread));
         let processes = self
             .processes
             .iter()

@@ -270,7 +270,7 @@ impl RunningPlan<'_> {
         case: &Case,
         mut workload: Workload,
     ) -> Result<Active, Ending> {
-        let workers = u64::from(case.concurrency());
+        let workers = u64::from(case.workers());
         let budget = Budget {
             operations: workers,
             lead_in: self.settings.warmup,

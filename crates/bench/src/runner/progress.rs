@@ -78,7 +78,7 @@ impl CaseProgress {
         Self {
             stop: settings.stop,
             pacing: case.load.pacing,
-            workers: case.load.concurrency,
+            workers: case.load.workers,
             mean: RunningMean::default(),
             done: 0,
             blocks: 0,
@@ -251,7 +251,7 @@ fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Durat
         return Duration::ZERO;
     };
     let service = operation.as_secs_f64();
-    let busy = rate.per_second() * service / f64::from(case.concurrency());
+    let busy = rate.per_second() * service / f64::from(case.workers());
     let idle = (1.0 - busy).max(1e-3);
     let most = match stop {
         StopRule::Runs(runs) => f64::from(runs.get()) / rate.per_second(),

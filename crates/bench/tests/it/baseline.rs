@@ -3,10 +3,10 @@
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::{Case, Parameters};
 
-fn case(algorithm: &str, stack: &str, concurrency: u32) -> Case {
+fn case(algorithm: &str, stack: &str, workers: u32) -> Case {
     keymark_testkit::case(algorithm)
         .stack(stack.parse().unwrap())
-        .concurrency(concurrency)
+        .workers(workers)
         .build()
 }
 
@@ -25,7 +25,7 @@ fn the_default_is_rsa2048_of_the_same_stack_and_load() {
     assert_eq!(
         baseline.of(&cases[4], &cases),
         Some(4),
-        "no rsa2048 at c=4: the first of its kind"
+        "no rsa2048 at w=4: the first of its kind"
     );
 }
 
@@ -61,9 +61,9 @@ fn a_pattern_replaces_the_axes_it_names() {
         case("rsa4096", "raw", 1),
         case("rsa4096", "gpg", 4),
     ];
-    let baseline: Baseline = "raw,c=1".parse().unwrap();
+    let baseline: Baseline = "raw,w=1".parse().unwrap();
     assert_eq!(baseline.of(&cases[2], &cases), Some(1));
-    assert_eq!(baseline.to_string(), "raw,c=1");
+    assert_eq!(baseline.to_string(), "raw,w=1");
     assert_eq!(
         "rsa2048,device=x"
             .parse::<Baseline>()
@@ -72,7 +72,7 @@ fn a_pattern_replaces_the_axes_it_names() {
         None
     );
     assert!("rsa2047".parse::<Baseline>().is_err());
-    assert!("c=0".parse::<Baseline>().is_err());
+    assert!("w=0".parse::<Baseline>().is_err());
 }
 
 #[test]
@@ -102,6 +102,6 @@ fn what_several_stacks_distinguish_is_kept_when_the_stack_changes() {
         Some(0),
         "raw has none to choose"
     );
-    let text = "agent,protection=cached,c=1";
+    let text = "agent,protection=cached,w=1";
     assert_eq!(text.parse::<Baseline>().unwrap().to_string(), text);
 }

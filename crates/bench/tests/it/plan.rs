@@ -213,7 +213,7 @@ fn what_an_offer_lacks_is_said_from_the_offers() {
 fn replicas_and_concurrency_multiply() {
     let four = NonZeroU32::new(4).unwrap();
     let selection = Selection {
-        concurrency: vec![NonZeroU32::MIN, four],
+        workers: vec![NonZeroU32::MIN, four],
         replicas: NonZeroU32::new(2).unwrap(),
         stacks: Some(vec![StackName::RAW]),
         ..listed(&["ed25519"])
@@ -223,8 +223,8 @@ fn replicas_and_concurrency_multiply() {
         [
             "ed25519 sign software raw",
             "ed25519 sign software raw #2",
-            "ed25519 sign software raw c=4",
-            "ed25519 sign software raw c=4 #2",
+            "ed25519 sign software raw w=4",
+            "ed25519 sign software raw w=4 #2",
         ]
     );
 }

@@ -111,7 +111,7 @@ fn reported(
     let windows: Vec<_> = record
         .blocks
         .iter()
-        .filter_map(|block| block.window(case.concurrency()))
+        .filter_map(|block| block.window(case.workers()))
         .collect();
     Ok(throughput(&windows, &RunDependence::default(), 0).map(|rate| rate.value.0))
 }

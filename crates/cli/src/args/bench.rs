@@ -48,7 +48,7 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "How")]
     pub sequential: bool,
 
-    /// Baseline of ratios: an algorithm, stack, parameter, c=N, device=NAME, or several [default: rsa2048]
+    /// Baseline of ratios: an algorithm, stack, parameter, w=N, device=NAME, or several [default: rsa2048]
     #[arg(long, value_name = "LIST", value_parser = baseline, help_heading = "How")]
     pub baseline: Option<Baseline>,
 

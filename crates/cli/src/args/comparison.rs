@@ -132,7 +132,7 @@ pub struct CompareArguments {
     )]
     pub by: Option<Units>,
     /// Baseline: a run, or a case of each run, written as for 'keymark bench --baseline':
-    /// rsa2048, raw, c=1, device=twin:yubikey-4
+    /// rsa2048, raw, w=1, device=twin:yubikey-4
     #[arg(long, value_name = "RUN|CASE")]
     pub baseline: Option<BaselineArgument>,
     /// Show the geometric mean of the ratios over all cases

@@ -351,7 +351,7 @@ fn baseline(text: &str) -> Result<Baseline, String> {
     let baseline = registry::baseline(text)?;
     match baseline.stack() {
         Some(unknown) if !registry::stacks().any(|stack| stack == unknown) => Err(format!(
-            "'{unknown}' is not a baseline: name an algorithm, stack, parameter, c=N or device=NAME"
+            "'{unknown}' is not a baseline: name an algorithm, stack, parameter, w=N or device=NAME"
         )),
         _ => Ok(baseline),
     }

@@ -46,8 +46,8 @@ pub(crate) fn devices(names: &[String], user: &User) -> Result<Inventory, Failur
 
 /// Returns the loads that are wanted, by default those of `usual` workers.
 pub(crate) fn loads(wanted: &LoadArguments, usual: &[u32]) -> Result<Vec<Load>, Failure> {
-    let load = |concurrency, pacing| Load {
-        concurrency,
+    let load = |workers, pacing| Load {
+        workers,
         worker: Worker::Thread,
         pacing,
     };

@@ -84,8 +84,8 @@ fn a_hundred_thousand_workers_are_shown() {
     record["cases"][0]["blocks"] = json!([{"round": 0, "samples": samples}]);
     place.import(&record);
     let rows = place.rows("show many --format json");
-    assert_has(&rows[0], json!({"concurrency": WORKERS, "n": WORKERS}));
-    assert_says(&place.stdout("show many --long"), ["c=100000"]);
+    assert_has(&rows[0], json!({"workers": WORKERS, "n": WORKERS}));
+    assert_says(&place.stdout("show many --long"), ["w=100000"]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_is_said_of_a_foreign_file_is_short_and_leaves_no_run() {
         (
             "word.csv",
             format!(
-                "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n\
+                "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,workers,n,date,grade,source,note\n\
                  CPU,,{},sign,chip,1,,,,,measured,here,\n",
                 long("y")
             ),

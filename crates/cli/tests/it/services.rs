@@ -231,7 +231,7 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
     }
     assert_says(
         &place.stdout("show last"),
-        ["timestamps per second", "zeitgitterd 2 agents c=2"],
+        ["timestamps per second", "zeitgitterd 2 agents w=2"],
     );
     place.assert_gone();
 }

@@ -45,7 +45,7 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
         let case = |row: &Value| {
             format!(
                 "{} {} {}",
-                row["algorithm"], row["parameters"]["agent"], row["concurrency"]
+                row["algorithm"], row["parameters"]["agent"], row["workers"]
             )
         };
         of_device.map(case).collect()

@@ -130,7 +130,7 @@ impl TurnSource {
 
 impl Loop {
     fn new(longest: Duration, settings: &LoadSettings, share: Share) -> Self {
-        let count = settings.load.concurrency.get();
+        let count = settings.load.workers.get();
         let mine = (share.thread..count).step_by(share.threads as usize);
         let mut due = BinaryHeap::new();
         let mut thoughts = Vec::new();

@@ -109,7 +109,7 @@ CREATE TABLE identity (
 CREATE VIEW latency AS
 SELECT case_.run, case_.number AS "case", case_.device, case_."case" ->> 'provenance' AS provenance, case_.algorithm,
        case_.operation, case_."case" ->> 'stack' AS stack, case_."case" -> 'parameters' AS parameters,
-       case_."case" ->> '$.load.concurrency' AS concurrency, case_."case" ->> '$.load.worker' AS worker_kind,
+       case_."case" ->> '$.load.workers' AS workers, case_."case" ->> '$.load.worker' AS worker_kind,
        case_."case" ->> '$.load.pacing.open' AS rate,
        (case_."case" ->> '$.load.pacing.thinking.secs') + (case_."case" ->> '$.load.pacing.thinking.nanos') / 1e9 AS think_s,
        case_."case" ->> 'input_bytes' AS input_bytes, case_.replica, block.id AS block, block.round, sample.worker,

@@ -147,7 +147,7 @@ CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN 
 CREATE VIEW latency AS
 SELECT case_.run, case_.number AS "case", case_.device, case_."case" ->> 'provenance' AS provenance, case_.algorithm,
        case_.operation, case_."case" ->> 'stack' AS stack, case_."case" -> 'parameters' AS parameters,
-       (case_."case" #>> '{load,concurrency}')::bigint AS concurrency, case_."case" #>> '{load,worker}' AS worker_kind,
+       (case_."case" #>> '{load,workers}')::bigint AS workers, case_."case" #>> '{load,worker}' AS worker_kind,
        case_."case" #>> '{load,pacing,open}' AS rate,
        (case_."case" #>> '{load,pacing,thinking,secs}')::bigint
        + (case_."case" #>> '{load,pacing,thinking,nanos}')::bigint / 1e9 AS think_s,

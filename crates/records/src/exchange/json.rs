@@ -195,7 +195,7 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
             return Some(reason.to_owned());
         }
     }
-    let workers = record.case.concurrency();
+    let workers = record.case.workers();
     let stranger = record.samples().find(|sample| sample.worker >= workers);
     if let Some(Sample { worker, .. }) = stranger {
         return Some(format!("a sample of worker {worker}, of {workers} from 0"));

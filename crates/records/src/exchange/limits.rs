@@ -144,7 +144,7 @@ pub(crate) fn without_mark(content: &[u8]) -> &[u8] {
 }
 
 fn workers(case: &Case) -> Option<String> {
-    let workers = case.concurrency();
+    let workers = case.workers();
     (workers > WORKERS).then(|| format!("a case has {workers} workers; the limit is {WORKERS}"))
 }
 

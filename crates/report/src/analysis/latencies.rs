@@ -78,7 +78,7 @@ fn at_mean_speed(
     machine: &MachineState,
     seed: u64,
 ) -> Option<AtMeanSpeed> {
-    let alone = record.case.load.is_closed() && record.case.concurrency() == 1;
+    let alone = record.case.load.is_closed() && record.case.workers() == 1;
     let speed = machine.speed.as_ref().filter(|_| alone)?;
     let counted = record
         .blocks
@@ -112,7 +112,7 @@ pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
 pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     let rate = record.case.load.pacing.rate()?.per_second();
     let service = service(record).map_or(f64::NAN, |service| service.0);
-    let utilisation = rate * service / f64::from(record.case.concurrency());
+    let utilisation = rate * service / f64::from(record.case.workers());
     if utilisation.is_nan() || utilisation < 1.0 {
         return None;
     }

@@ -102,7 +102,7 @@ impl Curve {
                 Worker::Thread => Worker::Process,
                 Worker::Process => Worker::Thread,
             },
-            concurrency: self.case.load.concurrency,
+            workers: self.case.load.workers,
             ..other.case.load
         };
         self.case.has_key(&other.case.key().loaded(load))
@@ -127,14 +127,14 @@ impl Curve {
     /// Returns the processes' rate over the threads', at the highest level of both.
     fn over_threads(&self, processes: &Self) -> Option<(u32, Estimate<Ratio>)> {
         let levels = self.levels.iter().rev();
-        let mut several = levels.filter(|level| level.concurrency > 1);
+        let mut several = levels.filter(|level| level.workers > 1);
         several.find_map(|threads| {
             let processes = processes
                 .levels
                 .iter()
-                .find(|one| one.concurrency == threads.concurrency)?;
+                .find(|one| one.workers == threads.workers)?;
             let over = gain(&processes.windows, &threads.windows, self.seed)?;
-            Some((threads.concurrency, over))
+            Some((threads.workers, over))
         })
     }
 }

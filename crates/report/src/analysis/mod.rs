@@ -327,7 +327,7 @@ pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
         return load.windows();
     }
     let window = |block: &Block| match record.case.load.pacing {
-        Pacing::Closed => block.window(record.case.concurrency()),
+        Pacing::Closed => block.window(record.case.workers()),
         Pacing::Open(_) => arrivals(block),
         Pacing::Thinking(_) => None,
     };

@@ -31,7 +31,7 @@ fn predicted(record: &Record, own: &CaseRecord, tokens: Tokens) -> Option<Respon
         signatures(&record.cases, case)?
     };
     let users = |pause| Demand::Users {
-        count: case.concurrency(),
+        count: case.workers(),
         pause,
     };
     let queue = Queue {

@@ -22,11 +22,11 @@ const LEVELS_OF_A_LAW: usize = 5;
 /// A case at several concurrencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
-    /// The case at its lowest concurrency.
+    /// The case with the fewest workers.
     pub case: Case,
     /// Concurrency and observed throughput, ascending.
     pub levels: Vec<(u32, Estimate<PerSecond>)>,
-    /// Throughput over that of the lowest concurrency, or of a single thread if no single process was measured.
+    /// Throughput over that of the fewest workers, or of a single thread if no single process was measured.
     pub gains: Vec<(u32, Estimate<Ratio>)>,
     /// Workers that the device refused.
     pub refused: Option<Refused>,
@@ -133,11 +133,11 @@ impl Scaling {
 
     /// Returns whether a case is this one at some number of workers.
     pub fn is_of(&self, case: &Case) -> bool {
-        let load = case.load.with(self.case.load.concurrency);
+        let load = case.load.with(self.case.load.workers);
         self.case.has_key(&case.key().loaded(load))
     }
 
-    /// The concurrency of the highest throughput that was measured, and one beyond at which it was lower for
+    /// The number of workers of the highest throughput that was measured, and one beyond at which it was lower for
     /// certain: the intervals are apart.
     pub fn falls(&self) -> Option<(u32, u32)> {
         let highest = |a: &&Measured, b: &&Measured| a.1.value.0.total_cmp(&b.1.value.0);
@@ -181,7 +181,7 @@ struct Group<'r> {
 
 impl<'r> Group<'r> {
     fn of(mut rows: Vec<&'r Row>) -> Self {
-        let workers = |row: &Row| row.case.concurrency();
+        let workers = |row: &Row| row.case.workers();
         let refuses = |row: &&&Row| {
             let code = row.failure.as_ref().and(row.code.as_ref());
             code.is_some_and(ReturnCode::refuses_more_workers)
@@ -221,7 +221,7 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
             levels: group
                 .measured
                 .iter()
-                .filter_map(|row| Some((row.case.concurrency(), row.throughput?)))
+                .filter_map(|row| Some((row.case.workers(), row.throughput?)))
                 .collect(),
             gains: curve.gains.clone(),
             refused: group.refused,
@@ -256,13 +256,13 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
         let mut rows = groups.iter().flat_map(|group| &group.measured);
         rows.find(|row| row.case.has_key(&alone)).copied()
     };
-    let base = match (lowest.case.load.worker, lowest.case.concurrency()) {
+    let base = match (lowest.case.load.worker, lowest.case.workers()) {
         (Worker::Thread, _) | (Worker::Process, 1) => lowest,
         (Worker::Process, _) => single_thread().unwrap_or(lowest),
     };
     let of = |row: &Row| -> Vec<Window> { windows(&record.cases[row.id.0 as usize]) };
     let levels = group.measured.iter().map(|row| Level {
-        concurrency: row.case.concurrency(),
+        workers: row.case.workers(),
         windows: of(row),
     });
     let levels: Vec<Level> = levels.collect();
@@ -280,7 +280,7 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
     }
     let over_base = |level: &Level| {
         let gain = gain(&level.windows, &base_windows, seed)?;
-        Some((level.concurrency, gain))
+        Some((level.workers, gain))
     };
     gains.extend(levels.iter().filter_map(over_base));
     Some(Curve {
@@ -297,7 +297,7 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
 fn alone_by_cores(base: &Row, cores: u32) -> Option<Bounds> {
     let processor = base.parts.as_ref()?.0.get(&Part::Worker)?.mean_s;
     let rate = base.throughput?.value;
-    (base.case.concurrency() == 1 && processor.0 > 0.0).then_some(Bounds {
+    (base.case.workers() == 1 && processor.0 > 0.0).then_some(Bounds {
         alone: Seconds(1.0 / rate.0),
         server: None,
         processor,
@@ -314,7 +314,7 @@ fn law(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
 
 /// Returns the bounds, if the server that workers queue for was also measured alone.
 fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Option<Bounds> {
-    if alone.case.concurrency() != 1 {
+    if alone.case.workers() != 1 {
         return None;
     }
     let mut bottlenecks = families

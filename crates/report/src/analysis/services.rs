@@ -79,7 +79,7 @@ impl Analysis {
     fn limit_of(&self, row: &Row) -> Option<String> {
         let scaling = self.scaling.iter().find(|group| group.is_of(&row.case));
         row.throughput?;
-        let single = row.case.concurrency() == 1;
+        let single = row.case.workers() == 1;
         let Some(load) = &row.under_load else {
             let limit = scaling.and_then(Scaling::limit).filter(|_| !single);
             let words = limit.map(|limit| limit.to_string());
@@ -88,7 +88,7 @@ impl Analysis {
         let above = |share: f64| share >= BUSY;
         let gained = || {
             let mut gains = scaling?.gains.iter();
-            let own = gains.find(|(level, _)| *level == row.case.concurrency());
+            let own = gains.find(|(level, _)| *level == row.case.workers());
             own?.1.high
         };
         // Nobody knows what is busy in a service that keymark has not started.

@@ -222,7 +222,7 @@ const LEVELS: usize = 16;
 /// distances, the highest among them.
 pub(crate) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
     let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
-    let all: BTreeSet<u32> = gains.map(|(concurrency, _)| *concurrency).collect();
+    let all: BTreeSet<u32> = gains.map(|(workers, _)| *workers).collect();
     let count = all.len();
     let step = count.div_ceil(LEVELS).max(1);
     let mut picked: Vec<u32> = all.into_iter().rev().step_by(step).collect();
@@ -239,14 +239,11 @@ pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
                 Worker::Thread => group.case.way(),
             }
         });
-    // The highest concurrency says most.
+    // The most workers say most.
     for (level, rank) in levels(scaling).0.into_iter().zip(5..) {
-        let column = Column::value(format!("c={level}")).leave(rank);
+        let column = Column::value(format!("w={level}")).leave(rank);
         table = table.column(column, |group| {
-            let gain = group
-                .gains
-                .iter()
-                .find(|(concurrency, _)| *concurrency == level);
+            let gain = group.gains.iter().find(|(workers, _)| *workers == level);
             gain.map(|(_, gain)| Cell::gain(*gain))
         });
     }
@@ -300,7 +297,7 @@ fn heading_of_ratios(pairs: &[(&Row, &Row)]) -> String {
             let besides = case.parameters.remark().map(|word| format!(" {word}"));
             format!("{}{}", case.stack, besides.unwrap_or_default())
         },
-        |case| format!("c={}", case.concurrency()),
+        |case| format!("w={}", case.workers()),
     ];
     let words = axes.iter().filter_map(|axis| {
         let both = pairs

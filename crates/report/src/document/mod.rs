@@ -244,7 +244,7 @@ pub enum RemarkKind {
     Basis,
     /// Figures of different kinds are in one table.
     MixedProvenance,
-    /// Bounds of the gain of concurrency.
+    /// Bounds of the gain by workers.
     Limit,
     /// The law fitted to the gain, and where it is highest.
     Law,

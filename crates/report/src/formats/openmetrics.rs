@@ -80,7 +80,7 @@ fn labels(of: &str, measured: &Measured) -> String {
         ("operation", case.operation.to_string()),
         ("stack", case.stack.to_string()),
         ("way", case.way()),
-        ("concurrency", case.concurrency().to_string()),
+        ("workers", case.workers().to_string()),
         ("worker", case.load.worker.to_string()),
         ("load", rate),
         ("input_bytes", case.input_bytes.to_string()),

@@ -99,11 +99,11 @@ fn curves(runs: &[AnalyzedRun<'_>], unit: LoadUnit) -> Vec<LoadCurve> {
 fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
     let (counted, load) = match row.case.load.pacing {
         Pacing::Open(rate) => (LoadUnit::Arrivals, rate.per_second()),
-        Pacing::Thinking(_) => (LoadUnit::Users, f64::from(row.case.concurrency())),
+        Pacing::Thinking(_) => (LoadUnit::Users, f64::from(row.case.workers())),
         // Workers of a key without pauses are in the picture of throughput. A search is no load that you chose.
         Pacing::Closed => {
             row.under_load.filter(|load| load.saturated.is_none())?;
-            (LoadUnit::Users, f64::from(row.case.concurrency()))
+            (LoadUnit::Users, f64::from(row.case.workers()))
         }
     };
     (counted == unit).then_some(load)
@@ -160,7 +160,7 @@ fn knee(points: &[LoadPoint]) -> Option<f64> {
 fn capacity(record: &Record, row: &Row) -> Option<f64> {
     let case = record.cases.get(row.id.0 as usize)?;
     let service = service(case)?;
-    (service.0 > 0.0).then(|| f64::from(case.case.concurrency()) / service.0)
+    (service.0 > 0.0).then(|| f64::from(case.case.workers()) / service.0)
 }
 
 /// Draws curves of response times, and of throughput where it was observed.

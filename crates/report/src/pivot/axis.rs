@@ -114,9 +114,9 @@ impl Axis {
 /// `1`, `10`, `4 processes`, `50/s`, `think≤1s`
 fn load(load: Load) -> String {
     let workers = match load.worker {
-        Worker::Thread => load.concurrency.to_string(),
-        Worker::Process if load.concurrency.get() == 1 => "1 process".to_owned(),
-        Worker::Process => format!("{} processes", load.concurrency),
+        Worker::Thread => load.workers.to_string(),
+        Worker::Process if load.workers.get() == 1 => "1 process".to_owned(),
+        Worker::Process => format!("{} processes", load.workers),
     };
     match load.pacing {
         Pacing::Closed => workers,

@@ -185,7 +185,7 @@ impl Analysis {
 
 /// Tells if several workers ask at once, as often as they can: then their rate says more than the time of each.
 fn is_crowd(case: &Case) -> bool {
-    case.load.is_closed() && case.concurrency() > 1
+    case.load.is_closed() && case.workers() > 1
 }
 
 /// Devices that are in sale and have figures, by their ids: two keycards, an HSM, a TPM.

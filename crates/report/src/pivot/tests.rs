@@ -212,7 +212,7 @@ fn axes_are_parsed_as_they_are_shown() {
         "operation",
         "device",
         "stack",
-        "concurrency",
+        "workers",
         "kex",
     ] {
         assert_eq!(word.parse::<Axis>().unwrap().to_string(), word);

@@ -49,9 +49,9 @@ fn everything() -> Record {
             };
             cases.push(alone);
         }
-        for concurrency in [2, 3, 4, 8, 16, 32] {
-            let time = 90_000.0 * (1.0 + f64::from(concurrency) / 4.0);
-            cases.push(measured(of(StackName::GPG, concurrency), time));
+        for workers in [2, 3, 4, 8, 16, 32] {
+            let time = 90_000.0 * (1.0 + f64::from(workers) / 4.0);
+            cases.push(measured(of(StackName::GPG, workers), time));
         }
         let cached = Case {
             parameters: Parameters::from([("protection", "cached")]),

@@ -213,7 +213,7 @@ fn refused() -> Record {
     for case in record
         .cases
         .iter_mut()
-        .filter(|case| case.case.concurrency() > 2)
+        .filter(|case| case.case.workers() > 2)
     {
         case.blocks.clear();
         case.ending = Some(ending.clone());

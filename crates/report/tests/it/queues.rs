@@ -133,7 +133,7 @@ pub fn record(
         let case = keymark_testkit::case("rsa2048").operation(Operation::Sign);
         let mut case = case.build();
         case.load = Load {
-            concurrency: NonZeroU32::new(load.0).unwrap(),
+            workers: NonZeroU32::new(load.0).unwrap(),
             worker: load.1,
             pacing: Pacing::Closed,
         };

@@ -63,7 +63,7 @@ impl Stack for AgentStack {
             Ok(metered(Box::new(asking), case, &home))
         };
         Ok(Workload {
-            crew: Crew::threads(case.concurrency(), handle)?,
+            crew: Crew::threads(case.workers(), handle)?,
             inputs: inputs.into(),
             verifier,
             output_capacity: 2048,

@@ -58,7 +58,7 @@ impl KeyHome {
 
     /// Returns the meter for the parts of a case's operations, if there is a card and one worker.
     pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
-        self.meter.clone().filter(|_| case.concurrency() == 1)
+        self.meter.clone().filter(|_| case.workers() == 1)
     }
 
     /// Tells the user to touch the card's button, if the key of the operation wants that.
@@ -75,11 +75,11 @@ impl KeyHome {
     /// Checks that the card admits several workers: if it needs its PIN each time, each of them would cost a try
     /// before the first refusal is known.
     pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {
-        if case.concurrency() == 1 || self.pin_for(case.operation)?.is_none() {
+        if case.workers() == 1 || self.pin_for(case.operation)?.is_none() {
             return Ok(());
         }
         Err(Error::call(
-            format!("letting {} workers use one card", case.concurrency()),
+            format!("letting {} workers use one card", case.workers()),
             "it needs its PIN for every signature: a refused PIN would cost several tries",
             "--stack raw asks it in turn; gpg --card-edit, admin, forcesig makes the card remember its PIN",
         ))

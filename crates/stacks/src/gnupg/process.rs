@@ -104,7 +104,7 @@ impl Stack for GnupgStack {
         let inputs = inputs.collect();
         // A message grows by packets and, if it does not compress, by little else.
         let output_capacity = case.input_bytes as usize + case.input_bytes as usize / 64 + 8192;
-        let handles = (0..case.concurrency()).map(handle).collect();
+        let handles = (0..case.workers()).map(handle).collect();
         let texts = messages.into_iter().map(|message| message.plaintext);
         let texts = texts.collect();
         let verifier: Arc<dyn Verifier> = match task {

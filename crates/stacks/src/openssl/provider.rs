@@ -137,7 +137,7 @@ impl OpenSslKeys {
         // Two replicas of a case are two cases.
         let directory = self.directory.numbered('i')?;
         let files = challenge::files(&directory, (&public, task), &inputs)?;
-        let workers = case.concurrency();
+        let workers = case.workers();
         let handle = |worker: u32| -> Result<Box<dyn KeyHandle>, Error> {
             let references = if workers == 1 {
                 let alone = alone(case, store, &key, seed)?;

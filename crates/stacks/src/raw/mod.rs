@@ -165,7 +165,7 @@ impl Stack for RawStack {
         let bytes = case.input_bytes;
         let challenge = Challenge::new(&public, case.operation, scheme, bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
-        let workers = 0..case.concurrency();
+        let workers = 0..case.workers();
         let crew = match (case.load.worker, library) {
             (Worker::Thread, None) => self.store.crew(&key, scheme, workers.len())?,
             (Worker::Thread, Some(library)) => {

@@ -227,7 +227,7 @@ impl Agents {
         let public = store.public_key(&key)?;
         let access = store.access(&key)?;
         let asking = |socket: &Path, agent: Arc<dyn Any + Send + Sync>| {
-            stack::workload(socket, &agent, &public, case.concurrency(), seed)
+            stack::workload(socket, &agent, &public, case.workers(), seed)
         };
         match agent {
             SshAgent::OpenSsh => {

@@ -282,7 +282,7 @@ impl keymark_load::Observer for Killing<'_> {
 /// Room for all users, and for those who come while others leave.
 fn connections(case: &Case, search: Option<Saturating>) -> NonZeroU16 {
     let with_arrivals = search.is_some_and(|search| search.p99.is_some());
-    let most = search.map_or(case.load.concurrency, |search| search.most);
+    let most = search.map_or(case.load.workers, |search| search.most);
     let users = match case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) if !with_arrivals => most.get(),
         Pacing::Open(_) | Pacing::Closed | Pacing::Thinking(_) => LoadSettings::IN_FLIGHT.get(),

@@ -33,10 +33,7 @@ fn case(
     } else {
         case.parameters(protection.parameters())
     };
-    case.operation(operation)
-        .concurrency(2)
-        .input_bytes(40)
-        .build()
+    case.operation(operation).workers(2).input_bytes(40).build()
 }
 
 /// Homes of the installed GnuPG.

@@ -20,7 +20,7 @@ use crate::suite::{keys, stack_passes};
 fn case(algorithm: Algorithm, operation: Operation) -> Case {
     keymark_testkit::case(algorithm.name())
         .operation(operation)
-        .concurrency(2)
+        .workers(2)
         .input_bytes(40)
         .build()
 }
@@ -142,7 +142,7 @@ fn on_card(maker: &CardMaker, capability: Capability) -> Case {
         .device(identity.device.as_str())
         .store(identity.kind)
         .provenance(identity.provenance)
-        .concurrency(2)
+        .workers(2)
         .build()
 }
 

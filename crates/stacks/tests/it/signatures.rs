@@ -238,7 +238,7 @@ fn case(workers: u32) -> Case {
     keymark_testkit::case("ed25519")
         .stack(StackName::GPG)
         .operation(Operation::Sign)
-        .concurrency(workers)
+        .workers(workers)
         .input_bytes(40)
         .build()
 }

@@ -103,7 +103,7 @@ pub fn passes(workload: &mut Workload) -> Result<(), String> {
 pub fn stack_passes(stack: &dyn Stack, case: &Case) -> Result<(), String> {
     let prepared = stack.prepare(case).map_err(|error| error.to_string());
     let passed = prepared.and_then(|mut workload| {
-        assert_eq!(workload.crew.size(), case.concurrency() as usize, "{case}");
+        assert_eq!(workload.crew.size(), case.workers() as usize, "{case}");
         passes(&mut workload)
     });
     passed.map_err(|reason| format!("{case}: {reason}"))

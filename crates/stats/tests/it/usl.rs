@@ -11,10 +11,10 @@ fn levels(at: &[u32], law: impl Fn(f64) -> f64, noise: f64) -> Vec<Level> {
 
 fn seeded(seed: u64, at: &[u32], law: impl Fn(f64) -> f64, noise: f64) -> Vec<Level> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut level = |&concurrency: &u32| {
+    let mut level = |&workers: &u32| {
         let mut window = |round| {
             let factor = 1.0 + noise * rng.random_range(-1.0..1.0);
-            let completed = (1e3 * law(f64::from(concurrency)) * factor).round();
+            let completed = (1e3 * law(f64::from(workers)) * factor).round();
             Window {
                 completed,
                 length_ns: 1_000_000_000,
@@ -22,7 +22,7 @@ fn seeded(seed: u64, at: &[u32], law: impl Fn(f64) -> f64, noise: f64) -> Vec<Le
             }
         };
         Level {
-            concurrency,
+            workers,
             windows: (0..10).map(&mut window).collect(),
         }
     };

@@ -112,7 +112,7 @@ impl Stack for Far {
             )
         };
         Ok(Workload {
-            crew: Crew::Processes((0..case.concurrency()).map(start).collect()),
+            crew: Crew::Processes((0..case.workers()).map(start).collect()),
             inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
             verifier: Arc::new(same),
             output_capacity: 1,
@@ -137,7 +137,7 @@ fn run(case: Case, then: Then, number: u32) -> CaseRecord {
 }
 
 fn by_processes(number: u32) -> Case {
-    let mut case = fake::case("ed25519").concurrency(number).build();
+    let mut case = fake::case("ed25519").workers(number).build();
     case.load.worker = Worker::Process;
     case
 }

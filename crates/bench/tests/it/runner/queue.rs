@@ -89,7 +89,7 @@ impl Stack for Serial {
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let client = |_| Box::new(Client(self.0.lock().unwrap().clone())) as Box<dyn KeyHandle>;
         Ok(Workload {
-            crew: Crew::Threads((0..case.concurrency()).map(client).collect()),
+            crew: Crew::Threads((0..case.workers()).map(client).collect()),
             inputs: [Input { bytes: Vec::new() }].into(),
             verifier: Arc::new(anything),
             output_capacity: 1,
@@ -112,7 +112,7 @@ impl Stack for Servers {
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let server = |_| Box::new(Self(self.0)) as Box<dyn KeyHandle>;
         Ok(Workload {
-            crew: Crew::Threads((0..case.concurrency()).map(server).collect()),
+            crew: Crew::Threads((0..case.workers()).map(server).collect()),
             inputs: [Input { bytes: Vec::new() }].into(),
             verifier: Arc::new(anything),
             output_capacity: 1,
@@ -132,7 +132,7 @@ fn who_comes_first_is_served_first_across_the_ends_of_blocks_too() {
         interrupt: &AtomicBool::new(false),
     };
     // Nine tenths of what both can do, so that a worker waits at the ends of most blocks.
-    let case = fake::case("ed25519").concurrency(2).rate("30/s").build();
+    let case = fake::case("ed25519").workers(2).rate("30/s").build();
     let measured = runner.run(&plan(&[case], runs(180)), &stacks, &mut ());
     let blocks = &measured.cases[0].blocks;
     let waiting = |block: &&Block| block.queue.unwrap().waiting > 0;
@@ -172,7 +172,7 @@ fn throughput_under_load_is_what_the_server_did() {
     let (watch, record) = (Arc::clone(&clock), Arc::clone(&served));
     let server = std::thread::spawn(move || serve(&watch, &received, &record));
     let stack = Serial(Mutex::new(requests));
-    let case = fake::case("ed25519").concurrency(WORKERS).build();
+    let case = fake::case("ed25519").workers(WORKERS).build();
     let stacks: Stacks<'_> =
         [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
     let interrupt = AtomicBool::new(false);

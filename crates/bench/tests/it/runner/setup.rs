@@ -21,7 +21,7 @@ pub fn case(algorithm: &str) -> Case {
 }
 
 pub fn by_four(algorithm: &str) -> Case {
-    fake::case(algorithm).concurrency(4).build()
+    fake::case(algorithm).workers(4).build()
 }
 
 fn settings(stop: StopRule) -> Settings {

@@ -85,7 +85,7 @@ pub(super) fn selections(
         devices,
         stacks: wanted.stack.clone(),
         // Who names processes only wants no threads.
-        concurrency: match (wanted.load.at_once(), &wanted.processes) {
+        workers: match (wanted.load.at_once(), &wanted.processes) {
             (Some(named), _) => named.to_vec(),
             (None, Some(_)) => Vec::new(),
             (None, None) => vec![NonZeroU32::MIN],

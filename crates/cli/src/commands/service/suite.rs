@@ -37,7 +37,7 @@ struct ServiceSuite {
     cases: Vec<ServiceSuiteCases>,
 }
 
-/// Cases of every key through every stack, at each concurrency.
+/// Cases of every key through every stack, with each number of workers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ServiceSuiteCases {
@@ -86,7 +86,7 @@ impl ServiceSuite {
                 algorithms: AlgorithmChoice::Listed(cases.keys.clone()),
                 operations: Some(vec![Operation::Sign]),
                 stacks: Some(stacks),
-                concurrency: cases.workers.clone(),
+                workers: cases.workers.clone(),
                 ..Selection::default()
             })
         };

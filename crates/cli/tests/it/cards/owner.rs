@@ -104,7 +104,7 @@ fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
     let by_two = place.bench_as_owner(&owner, "ed25519", "sign", "2");
     let (stdout, stderr) = (text(&by_two.stdout), text(&by_two.stderr));
     assert_eq!(by_two.status.code(), Some(1), "{stdout}{stderr}");
-    for said in ["agent c=2", "gpg c=2", "forcesig"] {
+    for said in ["agent w=2", "gpg w=2", "forcesig"] {
         assert_says(&stderr, [said]);
     }
     assert_says(&stdout, ["\"stack\":\"raw\""]);

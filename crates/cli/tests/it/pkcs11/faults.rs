@@ -148,7 +148,7 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
     let rows = output.rows();
     assert_eq!(rows.len(), 2 * 4, "{rows:?}");
     for row in rows {
-        if row["concurrency"] == 5 {
+        if row["workers"] == 5 {
             assert_says(&row["reason"], ["CKR_SESSION_COUNT", "--workers 4"]);
         } else {
             assert!(row["reason"].is_null(), "{row}");

@@ -59,7 +59,7 @@ fn a_library_that_is_not_safe_in_threads_has_processes_only() {
         .rows();
     assert_eq!(rows.len(), 3, "{rows:?}");
     for row in rows {
-        if row["concurrency"] == 2 && row["worker"] == "thread" {
+        if row["workers"] == 2 && row["worker"] == "thread" {
             assert_says(&row["reason"], ["tpm2-pkcs11", "1.9", "--processes"]);
         } else {
             assert_has(&row, json!({"reason": null, "n": 6}));

@@ -75,7 +75,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
         [
             "as siege counts",
             "p95",
-            "nginx tls1.3 ecdhe-p256 c=4",
+            "nginx tls1.3 ecdhe-p256 w=4",
             "apache ",
         ],
     );

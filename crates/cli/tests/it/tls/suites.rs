@@ -149,7 +149,7 @@ fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     // The article's device has no elliptic curves, and the maker's figures no RSA-1024.
     let (cases, notes) = dry("hsm --allow-weak");
     assert_says(&notes, ["nistp256 on twin:nitrokey-hsm"]);
-    assert_eq!(of(&cases, "think≤5s"), 3 * of(&cases, "c=60"), "{cases}");
+    assert_eq!(of(&cases, "think≤5s"), 3 * of(&cases, "w=60"), "{cases}");
     let nothing = ended(place.output("tls suite hsm --device nothing"), 2);
     assert_eq!(objects(&text(&nothing.stdout)).len(), 0);
     place.assert_gone();

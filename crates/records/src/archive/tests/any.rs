@@ -46,11 +46,11 @@ prop_compose! {
         algorithm in select(Algorithm::all().collect::<Vec<_>>()),
         operation in select(Operation::ALL),
         stack in select(vec![StackName::RAW, StackName::AGENT, StackName::GPG, StackName::of("ssh")]),
-        (concurrency, worker, pacing) in (1_u32..5, select(Worker::ALL), pacings()),
+        (workers, worker, pacing) in (1_u32..5, select(Worker::ALL), pacings()),
         parameters in parameters(),
         (input_bytes, replica) in (any::<u32>(), 0_u32..3),
     ) -> Case {
-        let load = Load { concurrency: NonZeroU32::new(concurrency).unwrap(), worker, pacing };
+        let load = Load { workers: NonZeroU32::new(workers).unwrap(), worker, pacing };
         let device = DeviceName::new(device);
         Case { device, store, provenance, algorithm, operation, stack, parameters, load, input_bytes, replica, strength: None }
     }
@@ -93,7 +93,7 @@ fn endings() -> impl Strategy<Value = Ending> {
 
 fn case_records() -> impl Strategy<Value = CaseRecord> {
     cases().prop_flat_map(|case| {
-        let samples = proptest::collection::vec(samples(case.concurrency()), 0..4);
+        let samples = proptest::collection::vec(samples(case.workers()), 0..4);
         let stretch = (0_u64..1 << 63, 0_u64..1 << 63);
         let stretch = stretch.prop_map(|(length_ns, waiting)| Stretch { length_ns, waiting });
         let reference = proptest::option::of(0_u64..1 << 63);

@@ -375,7 +375,7 @@ fn the_view_of_latencies_says_what_each_sample_is_of() {
     let mut whole = record("a");
     whole.cases[0].case.load.pacing = Pacing::Thinking(Duration::from_millis(1250));
     archive.insert(&whole).unwrap();
-    let ask = "SELECT count(*) || ' ' || device || ' ' || stack || ' ' || concurrency || ' ' || worker_kind || ' '
+    let ask = "SELECT count(*) || ' ' || device || ' ' || stack || ' ' || workers || ' ' || worker_kind || ' '
                       || coalesce(rate, '-') || ' ' || coalesce(think_s, '-') || ' '
                       || coalesce(parameters ->> 'protection', '-')
                FROM latency WHERE latency_s > 0 GROUP BY \"case\" ORDER BY \"case\"";
