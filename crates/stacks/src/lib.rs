@@ -16,6 +16,7 @@ pub mod plans;
 mod programs;
 pub mod provider;
 pub mod raw;
+mod references;
 pub mod registry;
 pub mod services;
 pub mod ssh;
