@@ -19,6 +19,7 @@ pub mod raw;
 mod references;
 pub mod registry;
 pub mod services;
+pub mod sop;
 pub mod ssh;
 mod templates;
 pub mod tls;
