@@ -6,6 +6,7 @@ BIN = target/release/keymark
 DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
+RSOP_VERSION = 0.12.0
 CADDY_VERSION = 2.11.9
 PIP_INSTALL = install -q --disable-pip-version-check --only-binary :all: --require-hashes
 FUZZ_SECONDS ?= 60
@@ -22,8 +23,8 @@ system = $(if $(shell pkg-config $(1) 2>/dev/null && echo found),$(2),$(3))
 export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
 export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqlite3,1,0)
 
-.PHONY: site bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
-    packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
+.PHONY: site bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd sop ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+    packages-soft packages-sop packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
     fleet-test locust locust-test pictures
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -67,6 +68,11 @@ caddy:
 # minutes of processor time each.
 services: zeitgitterd
 	scripts/services rfc3161 relic
+
+# Programs of Stateless OpenPGP: packages, and rsop from its crate with post-quantum composites, a quarter of an hour of
+# processor time.
+sop: packages-sop
+	scripts/rsop $(RSOP_VERSION)
 
 zeitgitterd:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv git:git
@@ -180,7 +186,7 @@ faults: packages-bench
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 FIGURES = $(CARGO) bench --locked -p keymark --bench figures --
-overhead: packages-bench kryoptic build
+overhead: packages-bench kryoptic sop build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
 	$(FIGURES) overhead --markdown $(CURDIR)/docs/performance.md
 
@@ -221,7 +227,7 @@ packages-tls:
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
-packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd
+packages-test: packages-bench packages-soft packages-tls packages-sop caddy zeitgitterd
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq rsvg-convert:librsvg2-bin pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
@@ -231,6 +237,9 @@ packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd
 	    /usr/include/tss2/tss2_esys.h:libtss2-dev /usr/share/doc/postgresql-15:postgresql-15 \
 	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy
 	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider
+
+packages-sop:
+	scripts/packages sqop:sqop gosop:gosop pgpainless-cli:pgpainless-cli
 
 # Kryoptic keeps its objects in the distribution's SQLite.
 packages-kryoptic: packages-bench

@@ -73,6 +73,14 @@ impl KeySpec {
         }
     }
 
+    /// Returns the two keys of a composite.
+    pub fn parts(self) -> Option<[Self; 2]> {
+        match self {
+            Self::Family(family) => family.parts().map(|parts| parts.map(Self::Family)),
+            Self::Curve(_) | Self::Dh(_) => None,
+        }
+    }
+
     /// Its strength by a table; none where the table does not have it.
     pub fn strength(self, table: &Table) -> Option<Strength> {
         match self {

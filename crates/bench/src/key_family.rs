@@ -28,10 +28,9 @@ impl KeyFamily {
             | Family::Ed25519
             | Family::Cv448
             | Family::Ed448 => Self::EllipticCurve,
-            Family::MlKem(_)
-            | Family::MlDsa(_)
-            | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => Self::PostQuantum,
+            Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) | Family::Composite(_) => {
+                Self::PostQuantum
+            }
         }
     }
 

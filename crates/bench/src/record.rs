@@ -62,6 +62,9 @@ pub struct Ending {
     /// Return code of a device that refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ReturnCode>,
+    /// Size of the longest signature or ciphertext in bytes, where the stack tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_bytes: Option<u32>,
 }
 
 impl Ending {
@@ -89,6 +92,7 @@ impl From<Stopped> for Ending {
             stopped,
             reason: None,
             code: None,
+            message_bytes: None,
         }
     }
 }

@@ -114,6 +114,10 @@ impl Table {
 
     /// Returns the strength of a key; none where the table does not have it.
     pub fn of_family(&self, family: Family) -> Option<Strength> {
+        if let Some([lattice, curve]) = family.parts() {
+            // The stronger one has to be broken.
+            return Some(self.of_family(lattice)?.max(self.of_family(curve)?));
+        }
         match (family.modulus(), family.curve()) {
             (Some(bits), _) => self.of_modulus(bits),
             (None, Some(curve)) => self.of_order(curve.bits()),

@@ -90,6 +90,7 @@ pub const RUN: &Columns<Row> = columns! { row =>
     ops_low_per_s: plain(row.throughput?.low?.0),
     ops_high_per_s: plain(row.throughput?.high?.0),
     raw_mean_s: plain(summary(row)?.controlled?.raw.value.0),
+    message_bytes: plain(row.message_bytes?),
     // Of a load on a server; the others have none.
     server: load(row).and(word(row.case.stack)),
     users: users(row),

@@ -155,6 +155,11 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
     File::create(path).during(format_args!("creating {}", path.display()))
 }
 
+/// Opens a file to be read.
+pub(crate) fn open(path: &Path) -> Result<File, Error> {
+    File::open(path).during(format_args!("opening {}", path.display()))
+}
+
 /// Longest wait for an agent's answer: longer than any queue in front of a slow card, or than a finger takes to its
 /// button.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);

@@ -6,7 +6,7 @@ use keymark_bench::{
 use keymark_stats::Distribution;
 
 use crate::provider::StackFamily;
-use crate::{gnupg, openssl, raw, services, ssh, tls};
+use crate::{gnupg, openssl, raw, services, sop, ssh, tls};
 
 /// Families in the order of tables.
 pub const FAMILIES: &[StackFamily] = &[
@@ -14,6 +14,7 @@ pub const FAMILIES: &[StackFamily] = &[
     gnupg::FAMILY,
     ssh::FAMILY,
     openssl::FAMILY,
+    sop::FAMILY,
     tls::FAMILY,
     services::FAMILY,
 ];
@@ -135,6 +136,7 @@ mod tests {
             ("raw", r#"{"scheme":"pss"}"#, None),
             ("raw", r#"{"kex":"rsa"}"#, Some("no parameter 'kex'")),
             ("ssh", "{}", Some("'agent' is missing")),
+            ("sop", r#"{"program":"rsop"}"#, None),
             ("elsewhere", r#"{"colour":"red"}"#, None),
             ("nginx", r#"{"tls":"tls1.3","kex":"x25519"}"#, None),
             ("caddy", r#"{"tls":"tls1.3"}"#, Some("'kex' is missing")),

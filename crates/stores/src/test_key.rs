@@ -55,10 +55,10 @@ impl TestKey {
     /// Generates a key.
     pub fn generate(algorithm: Algorithm) -> Result<Self, Error> {
         let family = algorithm.family();
-        if let Family::KyberComposite(_) = family {
+        if let Family::Composite(_) = family {
             let (reason, advice) = (
                 format!("OpenSSL has no {algorithm}"),
-                "GnuPG 2.5 has it: use --stack agent,gpg",
+                "GnuPG 2.5 or rsop has it: use --stack gpg,sop",
             );
             return Err(Error::call("EVP_PKEY_keygen", reason, advice));
         }
@@ -154,7 +154,7 @@ fn generate_evp(family: Family) -> Result<PKey<Private>, ErrorStack> {
         Family::SlhDsa(bits, SlhVariant::Small) => generate(&format!("SLH-DSA-SHA2-{bits}s")),
         Family::SlhDsa(bits, SlhVariant::Fast) => generate(&format!("SLH-DSA-SHA2-{bits}f")),
         // Both have gone elsewhere in the callers; libcrypto's own refusal is the answer.
-        Family::Elgamal(_) | Family::KyberComposite(_) => generate("Elgamal"),
+        Family::Elgamal(_) | Family::Composite(_) => generate("Elgamal"),
     }
 }
 
@@ -178,7 +178,7 @@ fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, Error
         | Family::MlKem(_)
         | Family::MlDsa(_)
         | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => Err(ErrorStack::get()),
+        | Family::Composite(_) => Err(ErrorStack::get()),
     }
 }
 

@@ -73,6 +73,19 @@ pub struct PolicyVerdict<'a> {
     pub until: Option<(Date, Status)>,
 }
 
+impl PolicyVerdict<'_> {
+    /// Returns the verdict on a key that is combined with another one.
+    fn combined(self) -> Self {
+        let status = self.status.combined();
+        let until = self.until.map(|(day, next)| (day, next.combined()));
+        Self {
+            status,
+            until: until.filter(|(_, next)| *next != status),
+            ..self
+        }
+    }
+}
+
 /// Why a policy cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
@@ -168,8 +181,19 @@ impl Policy {
         !self.draft && self.superseded_by.is_none()
     }
 
-    /// The status of a key for a use at a date.
+    /// Returns the status of a key for a use at a date. Of a composite without a rule of its own the stronger statement
+    /// about one of its parts counts, as both have to be broken.
     pub fn verdict(&self, key: KeySpec, usage: Use, act: Act, date: Date) -> PolicyVerdict<'_> {
+        let own = self.own_verdict(key, usage, act, date);
+        let parts = key.parts().into_iter().flatten();
+        let parts = parts
+            .filter(|_| own.rule.is_none())
+            .map(|part| self.own_verdict(part, usage, act, date).combined());
+        let stronger = parts.min_by_key(|of| (of.rule.is_none(), of.status, of.until.is_some()));
+        stronger.unwrap_or(own)
+    }
+
+    fn own_verdict(&self, key: KeySpec, usage: Use, act: Act, date: Date) -> PolicyVerdict<'_> {
         let rule = self.rules.iter().find(|rule| rule.is_about(key, usage));
         PolicyVerdict {
             status: rule.map_or(self.unlisted, |rule| rule.status(act, date)),

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 use keymark_bench::words;
-use keymark_bench::{Family, Operation, Verified};
+use keymark_bench::{Composite, Family, Operation, Verified};
 use serde::Deserialize;
 
 use crate::key_spec::KeySpec;
@@ -60,6 +60,14 @@ words! {
 }
 
 impl Status {
+    /// Returns the status of a key that is combined with another one.
+    pub(super) const fn combined(self) -> Self {
+        match self {
+            Self::HybridOnly => Self::Allowed,
+            other => other,
+        }
+    }
+
     /// Returns whether a new key with this status may be taken into use.
     pub const fn permits(self) -> bool {
         match self {
@@ -90,6 +98,8 @@ words! {
         MlKem = "ML-KEM",
         /// ML-KEM combined with ECDH.
         HybridKem = "hybrid KEM",
+        /// ML-DSA combined with a signature on a curve.
+        HybridSignature = "hybrid signature",
         /// FIPS 204.
         MlDsa = "ML-DSA",
         /// FIPS 205.
@@ -124,7 +134,8 @@ impl KeyKind {
             Family::Elgamal(_) => (None, Some(Self::Elgamal)),
             Family::Cv25519 | Family::Cv448 => (None, Some(Self::Ecdh)),
             Family::MlKem(_) => (None, Some(Self::MlKem)),
-            Family::KyberComposite(_) => (None, Some(Self::HybridKem)),
+            Family::Composite(Composite::MlDsa65Ed25519) => (Some(Self::HybridSignature), None),
+            Family::Composite(_) => (None, Some(Self::HybridKem)),
         }
     }
 }

@@ -291,7 +291,7 @@ impl Dated {
     }
 }
 
-/// RFC 9580 §9.1, §5.5.5, and LibrePGP's.
+/// RFC 9580 §9.1, §5.5.5, RFC 9980, and LibrePGP's.
 fn numbers_of(algorithm: u8, left: &mut &[u8]) -> Option<PublicKey> {
     Some(match algorithm {
         1..=3 => PublicKey::rsa(mpi(left)?, mpi(left)?),
@@ -318,6 +318,9 @@ fn numbers_of(algorithm: u8, left: &mut &[u8]) -> Option<PublicKey> {
         26 => PublicKey::on_curve("x448", taken(left, 56)?),
         27 => PublicKey::on_curve("ed25519", taken(left, 32)?),
         28 => PublicKey::on_curve("ed448", taken(left, 57)?),
+        // Composites of RFC 9980: the key on the curve, then that of the lattice.
+        30 => PublicKey::named("mldsa65+ed25519", taken(left, 32 + 1952)?),
+        35 => PublicKey::named("mlkem768+x25519", taken(left, 32 + 1184)?),
         other => PublicKey::named(
             &format!("OpenPGP algorithm {other}"),
             taken(left, left.len())?,

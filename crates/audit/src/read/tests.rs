@@ -13,8 +13,8 @@ macro_rules! fixture {
     };
 }
 
-/// Made by gpg 2.2.40, OpenSSL 3 and OpenSSH 9 for these tests; the keys are used nowhere.
-const FILES: [(&str, &[u8]); 9] = [
+/// Made by gpg 2.2.40, OpenSSL 3, OpenSSH 9 and rsop for these tests; the keys are used nowhere.
+const FILES: [(&str, &[u8]); 10] = [
     fixture!("ring.gpg"),
     fixture!("carol.asc"),
     fixture!("pubring.kbx"),
@@ -24,6 +24,8 @@ const FILES: [(&str, &[u8]); 9] = [
     fixture!("id_ed25519"),
     fixture!("id_ed25519.pub"),
     fixture!("known_hosts"),
+    // By rsop 0.12.0, profile rfc9980, without its signatures.
+    fixture!("composites.pgp"),
 ];
 
 fn read(name: &str) -> Read {
@@ -44,6 +46,38 @@ fn summary(read: &Read) -> Vec<String> {
     read.keys.iter().map(line).collect()
 }
 
+/// The fingerprint is the one that rsop tells; a secret key has its private part behind the public one.
+#[test]
+fn composites_are_keys_of_both_parts() {
+    let found = read("composites.pgp");
+    let [signs, encrypts] = found.keys.as_slice() else {
+        panic!("{:?}", summary(&found));
+    };
+    let print = "926A94D57F826794992F2C0D1E7ACA54F246FE7646CEEFCA20F6F9CEBE366D8F";
+    assert_eq!(signs.fingerprint.as_deref(), Some(print));
+    assert_eq!(
+        (&*signs.uses, &*encrypts.uses),
+        (&[Use::Signature][..], &[Use::Encryption][..])
+    );
+    for key in [signs, encrypts] {
+        assert_eq!(key.key.strength().unwrap().0, 192, "{}", key.key.name());
+    }
+    let (_, bytes) = FILES
+        .iter()
+        .find(|(file, _)| *file == "composites.pgp")
+        .unwrap();
+    // One octet short of a key on a curve and one of a lattice.
+    let body = [
+        &[6, 0, 0, 0, 0, 30, 0, 0, 7, 0xbf][..],
+        &bytes[13..][..0x7bf],
+    ]
+    .concat();
+    let (high, low) = (((body.len() - 192) >> 8) + 192, (body.len() - 192) & 0xff);
+    let short = [&[0xc6, high as u8, low as u8][..], &body].concat();
+    let cut = of("short.pgp", &short);
+    assert_eq!((cut.keys.len(), cut.not_read.len()), (0, 1));
+}
+
 #[test]
 fn each_form_is_read() {
     for (name, wanted) in [
@@ -60,6 +94,13 @@ fn each_form_is_read() {
             &[
                 "carol.asc:1 ed25519 Carol <carol@example.org>",
                 "carol.asc:1 cv25519 Carol <carol@example.org>",
+            ],
+        ),
+        (
+            "composites.pgp",
+            &[
+                "composites.pgp mldsa65+ed25519 keymark test key",
+                "composites.pgp mlkem768+x25519 keymark test key",
             ],
         ),
         ("p224.pem", &["p224.pem:1 nistp224 CN=p224"]),

@@ -67,8 +67,8 @@ pub enum Family {
     MlDsa(u32),
     /// SLH-DSA with SHA-2 (FIPS 205); bits of security, and the small or the fast variant.
     SlhDsa(u32, SlhVariant),
-    /// ML-KEM combined with ECDH, as GnuPG 2.5 does for OpenPGP.
-    KyberComposite(Composite),
+    /// A lattice combined with a curve, for OpenPGP.
+    Composite(Composite),
 }
 
 impl Family {
@@ -115,11 +115,31 @@ impl Family {
             Self::MlDsa(set) => ("mldsa", set),
             Self::SlhDsa(bits, SlhVariant::Small) => ("slhdsa-s", bits),
             Self::SlhDsa(bits, SlhVariant::Fast) => ("slhdsa-f", bits),
-            Self::KyberComposite(composite) => match composite {
+            Self::Composite(composite) => match composite {
                 Composite::Ky768Cv25519 | Composite::Ky768Bp256 => ("kyber", 768),
                 Composite::Ky1024Cv448 | Composite::Ky1024Bp384 => ("kyber", 1024),
+                Composite::MlKem768X25519 => ("mlkem-x25519", 768),
+                Composite::MlDsa65Ed25519 => ("mldsa-ed25519", 65),
             },
         }
+    }
+
+    /// Returns the two families of a composite, which has to be broken in both.
+    pub const fn parts(self) -> Option<[Self; 2]> {
+        let Self::Composite(composite) = self else {
+            return None;
+        };
+        Some(match composite {
+            Composite::Ky768Cv25519 | Composite::MlKem768X25519 => {
+                [Self::MlKem(768), Self::Cv25519]
+            }
+            Composite::Ky1024Cv448 => [Self::MlKem(1024), Self::Cv448],
+            Composite::Ky768Bp256 => [Self::MlKem(768), Self::Weierstrass(Curve::BrainpoolP256r1)],
+            Composite::Ky1024Bp384 => {
+                [Self::MlKem(1024), Self::Weierstrass(Curve::BrainpoolP384r1)]
+            }
+            Composite::MlDsa65Ed25519 => [Self::MlDsa(65), Self::Ed25519],
+        })
     }
 
     /// Object identifiers of the family's curve, DER-encoded without tag and length: the one that
@@ -149,7 +169,7 @@ impl Family {
             | Self::MlKem(_)
             | Self::MlDsa(_)
             | Self::SlhDsa(..)
-            | Self::KyberComposite(_) => &[],
+            | Self::Composite(_) => &[],
         }
     }
 
@@ -185,7 +205,7 @@ pub enum SlhVariant {
     Fast,
 }
 
-/// The ML-KEM composites of GnuPG 2.5.
+/// Composites of OpenPGP: GnuPG's with ML-KEM (LibrePGP), and those of RFC 9980.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Composite {
     /// ML-KEM-768 with X25519.
@@ -196,4 +216,19 @@ pub enum Composite {
     Ky768Bp256,
     /// ML-KEM-1024 with brainpoolP384r1.
     Ky1024Bp384,
+    /// ML-KEM-768 with X25519 by RFC 9980.
+    MlKem768X25519,
+    /// ML-DSA-65 with Ed25519 by RFC 9980.
+    MlDsa65Ed25519,
+}
+
+impl Composite {
+    /// Returns the algorithm's number in the packets of OpenPGP (RFC 9980 §2; GnuPG's Kyber: LibrePGP).
+    pub const fn openpgp_number(self) -> u8 {
+        match self {
+            Self::Ky768Cv25519 | Self::Ky1024Cv448 | Self::Ky768Bp256 | Self::Ky1024Bp384 => 8,
+            Self::MlDsa65Ed25519 => 30,
+            Self::MlKem768X25519 => 35,
+        }
+    }
 }

@@ -34,8 +34,8 @@ impl JsonSchema for Algorithm {
 }
 
 /// Every algorithm with its name, in table order; the first name is the canonical one.
-const TABLE: [(Family, &[&str]); 37] = {
-    use Composite::*;
+const TABLE: [(Family, &[&str]); 39] = {
+    use self::Composite::*;
     use Curve::*;
     use Family::*;
     use SlhVariant::*;
@@ -67,13 +67,15 @@ const TABLE: [(Family, &[&str]); 37] = {
         (MlKem(512), &["mlkem512"]),
         (MlKem(768), &["mlkem768"]),
         (MlKem(1024), &["mlkem1024"]),
-        (KyberComposite(Ky768Cv25519), &["ky768_cv25519"]),
-        (KyberComposite(Ky1024Cv448), &["ky1024_cv448"]),
-        (KyberComposite(Ky768Bp256), &["ky768_bp256"]),
-        (KyberComposite(Ky1024Bp384), &["ky1024_bp384"]),
+        (Composite(Ky768Cv25519), &["ky768_cv25519"]),
+        (Composite(Ky1024Cv448), &["ky1024_cv448"]),
+        (Composite(Ky768Bp256), &["ky768_bp256"]),
+        (Composite(Ky1024Bp384), &["ky1024_bp384"]),
+        (Composite(MlKem768X25519), &["mlkem768+x25519"]),
         (MlDsa(44), &["mldsa44"]),
         (MlDsa(65), &["mldsa65"]),
         (MlDsa(87), &["mldsa87"]),
+        (Composite(MlDsa65Ed25519), &["mldsa65+ed25519"]),
         (SlhDsa(128, Small), &["slhdsa128s", "slh-dsa-sha2-128s"]),
         (SlhDsa(128, Fast), &["slhdsa128f", "slh-dsa-sha2-128f"]),
         (SlhDsa(192, Small), &["slhdsa192s", "slh-dsa-sha2-192s"]),
@@ -114,14 +116,15 @@ impl Algorithm {
     pub const fn operations(self) -> &'static [Operation] {
         match self.0 {
             Family::Rsa(_) | Family::Weierstrass(_) => &[Operation::Decrypt, Operation::Sign],
-            Family::Elgamal(_) | Family::Cv25519 | Family::Cv448 | Family::KyberComposite(_) => {
-                &[Operation::Decrypt]
-            }
-            Family::Dsa(_)
+            Family::Composite(Composite::MlDsa65Ed25519)
+            | Family::Dsa(_)
             | Family::Ed25519
             | Family::Ed448
             | Family::MlDsa(_)
             | Family::SlhDsa(..) => &[Operation::Sign],
+            Family::Elgamal(_) | Family::Cv25519 | Family::Cv448 | Family::Composite(_) => {
+                &[Operation::Decrypt]
+            }
             Family::MlKem(_) => &[Operation::Decapsulate],
         }
     }
@@ -151,7 +154,7 @@ impl Algorithm {
             | Family::Cv25519
             | Family::Cv448
             | Family::Ed25519
-            | Family::KyberComposite(_) => Some(Digest::Sha256),
+            | Family::Composite(_) => Some(Digest::Sha256),
         }
     }
 
@@ -227,6 +230,7 @@ mod tests {
             ("RSA-4096", "rsa4096"),
             ("ML-KEM-768", "mlkem768"),
             ("curve25519", "cv25519"),
+            ("ML-DSA-65+Ed25519", "mldsa65+ed25519"),
         ] {
             assert_eq!(typed.parse::<Algorithm>().unwrap().name(), name);
         }

@@ -328,6 +328,11 @@ impl RunningPlan<'_> {
                     None => remaining.push(case),
                     Some(ending) => {
                         self.note_parts(&case);
+                        let message_bytes = case.workload.verifier.message_bytes();
+                        let ending = Ending {
+                            message_bytes,
+                            ..ending
+                        };
                         self.finish(case.id, ending);
                     }
                 }

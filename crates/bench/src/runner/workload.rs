@@ -98,6 +98,11 @@ pub struct Verifiable<'a> {
 pub trait Verifier: Send + Sync {
     /// Returns one verdict per operation: the reason why the result is wrong, or nothing.
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>>;
+
+    /// Returns the size of the longest signature or ciphertext so far in bytes; none where the stack does not tell it.
+    fn message_bytes(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// A check of one result by itself.

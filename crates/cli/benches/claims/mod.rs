@@ -69,6 +69,11 @@ const OVERHEAD: &[Claim] = &[
     ("spawn", || {
         Ok(vec![spawn::measure(&decrypt(StackName::GPG)?)?])
     }),
+    ("sop", || {
+        let parameters = Parameters::from([("program", "rsop")]);
+        let case = sign("ed25519", StackName::of("sop"))?;
+        Ok(vec![spawn::sop(&Case { parameters, ..case })?])
+    }),
 ];
 
 const CALIBRATION: &[Claim] = &[

@@ -33,6 +33,7 @@ mod series;
 mod services;
 mod sharing;
 mod site;
+mod sop;
 mod ssh;
 mod team;
 mod terminal;

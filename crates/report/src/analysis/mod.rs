@@ -56,6 +56,8 @@ pub struct Row {
     pub baseline: Option<CaseId>,
     /// Mean processor time of the child process, user and system.
     pub child_cpu: Option<(Seconds, Seconds)>,
+    /// Size of the longest signature or ciphertext in bytes.
+    pub message_bytes: Option<u32>,
     /// Operations that failed.
     pub failed: usize,
     /// Why the case ended early, if it did.
@@ -267,6 +269,10 @@ pub fn row_of<'l>(
             .filter(|baseline| *baseline != index)
             .map(CaseId::at),
         child_cpu: child_cpu(record),
+        message_bytes: record
+            .ending
+            .as_ref()
+            .and_then(|ending| ending.message_bytes),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),
         code: record

@@ -27,6 +27,8 @@ pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         .optional(4, "median", |row| Some(row.summary.as_ref()?.median.value))
         .optional(5, "p99", |row| Some(row.summary.as_ref()?.p99?.value))
         .if_any()
+        .optional(3, "bytes", |row| row.message_bytes.map(u64::from))
+        .if_any()
         .optional(1, "n", |row| row.n())
         .optional(6, ratio, |row| row.ratio.filter(|_| is_compared(row)))
         .optional(2, "op/s", |row| Some(row.throughput?.value))

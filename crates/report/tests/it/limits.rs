@@ -209,6 +209,7 @@ fn refused() -> Record {
         stopped: Stopped::Failed,
         reason: Some("C_OpenSession failed: CKR_SESSION_COUNT".to_owned()),
         code: Some(ReturnCode::named("CKR_SESSION_COUNT", 0xb1)),
+        message_bytes: None,
     };
     for case in record
         .cases

@@ -20,6 +20,7 @@ use crate::programs::write_private;
 /// store has to hand the keys out; of an algorithm that cannot sign the primary key is of another one.
 pub(super) fn make(home: &Home, store: &dyn KeyStore, algorithm: Algorithm) -> Result<(), Error> {
     let own = algorithm.family();
+    let lacking = || Error::call(GENERATE, format!("GnuPG makes no key of {algorithm}"), "");
     let (signing, decrypting) = match own {
         Family::Rsa(_) | Family::Dsa(_) => (own, None),
         Family::Weierstrass(_) => (own, Some(own)),
@@ -27,16 +28,14 @@ pub(super) fn make(home: &Home, store: &dyn KeyStore, algorithm: Algorithm) -> R
         Family::Cv25519 | Family::Ed25519 => (Family::Ed25519, Some(Family::Cv25519)),
         Family::Cv448 | Family::Ed448 => (Family::Ed448, Some(Family::Cv448)),
         // gpg makes them itself: nothing else has keys of a composite.
-        Family::KyberComposite(composite) => {
-            let (length, curve) = (algorithm.length().1, composite_curve(composite));
+        Family::Composite(composite) => {
+            let length = algorithm.length().1;
+            let curve = composite_curve(composite).ok_or_else(lacking)?;
             return home.generate(&format!(
                 "Key-Type: EDDSA\nKey-Curve: ed25519\nKey-Usage: sign\nSubkey-Type: KYBER\nSubkey-Length: {length}\nSubkey-Curve: {curve}\nSubkey-Usage: encrypt\n"
             ));
         }
-        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => {
-            let reason = format!("GnuPG makes no key of {algorithm}");
-            return Err(Error::call(GENERATE, reason, ""));
-        }
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => return Err(lacking()),
     };
     let grip = put_key_of(store, home, signing, Operation::Sign)?;
     let usage = if matches!(signing, Family::Rsa(_)) {
@@ -81,9 +80,7 @@ const fn name(family: Family, operation: Operation) -> &'static str {
         Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448 => "ECDH",
         Family::Ed25519 | Family::Ed448 => "EDDSA",
         // Neither comes here: GnuPG has none, or makes its own.
-        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
-            "KYBER"
-        }
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) | Family::Composite(_) => "KYBER",
     }
 }
 

@@ -48,7 +48,7 @@ impl GnupgHomes {
 
     /// The home in which a case is measured: the store says where the key is.
     pub fn home_of(&self, case: &Case, store: &dyn KeyStore) -> Result<Arc<KeyHome>, Error> {
-        if let Family::KyberComposite(_) = case.algorithm.family() {
+        if let Family::Composite(_) = case.algorithm.family() {
             // Nothing but gpg has keys of these, so that no store is asked for one.
             return self.file_home(store, case.algorithm, Protection::of(case)?);
         }

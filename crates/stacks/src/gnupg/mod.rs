@@ -206,19 +206,20 @@ fn offered(config: &str) -> BTreeSet<Algorithm> {
         Family::Weierstrass(_) => has("18") && has("19") && curve(algorithm.name()),
         Family::Cv25519 | Family::Cv448 => has("18") && curve(algorithm.name()),
         Family::Ed25519 | Family::Ed448 => has("22") && curve(algorithm.name()),
-        Family::KyberComposite(composite) => has("8") && curve(composite_curve(composite)),
+        Family::Composite(composite) => has("8") && composite_curve(composite).is_some_and(curve),
         Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => false,
     };
     Algorithm::all().filter(offered).collect()
 }
 
-/// GnuPG's name of the curve combined with ML-KEM.
-const fn composite_curve(composite: Composite) -> &'static str {
+/// Returns GnuPG's name of the curve with ML-KEM; none of a composite that GnuPG lacks.
+const fn composite_curve(composite: Composite) -> Option<&'static str> {
     match composite {
-        Composite::Ky768Cv25519 => "cv25519",
-        Composite::Ky1024Cv448 => "cv448",
-        Composite::Ky768Bp256 => "brainpoolP256r1",
-        Composite::Ky1024Bp384 => "brainpoolP384r1",
+        Composite::Ky768Cv25519 => Some("cv25519"),
+        Composite::Ky1024Cv448 => Some("cv448"),
+        Composite::Ky768Bp256 => Some("brainpoolP256r1"),
+        Composite::Ky1024Bp384 => Some("brainpoolP384r1"),
+        Composite::MlKem768X25519 | Composite::MlDsa65Ed25519 => None,
     }
 }
 

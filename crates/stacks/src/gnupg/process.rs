@@ -206,23 +206,50 @@ pub fn messages(
     operation: Operation,
     input_bytes: u32,
 ) -> Result<Vec<Message>, Error> {
-    (0..MESSAGES)
-        .map(|number| {
-            let name = format!("{operation}-{input_bytes}-{number}");
-            let name = home.home.path().join(name);
-            let plaintext = written(&name, input_bytes)?;
-            if operation.signs() {
-                return Ok(Message {
-                    plaintext,
-                    file: name,
-                });
-            }
-            encrypted(home, operation, plaintext, &name)
-        })
-        .collect()
+    let size = (operation, input_bytes);
+    messages_in(home.home.path(), size, |from, to| {
+        let recipient = &*home.key(operation)?.exactly();
+        let (to, from) = (to.to_string_lossy(), from.to_string_lossy());
+        let arguments = [
+            "--trust-model",
+            "always",
+            "-r",
+            recipient,
+            "--output",
+            &*to,
+            "--encrypt",
+            &*from,
+        ];
+        home.home.run("gpg --encrypt", &arguments).map(drop)
+    })
 }
 
-/// The text in the file. What another case of this run has written serves again: it is also checked by it.
+/// Messages in files of a directory, which `encrypt` encrypts from one file into another if they are to be decrypted. Files
+/// that another case of this run has written serve again: its check covers them.
+pub(crate) fn messages_in(
+    directory: &Path,
+    (operation, input_bytes): (Operation, u32),
+    encrypt: impl Fn(&Path, &Path) -> Result<(), Error>,
+) -> Result<Vec<Message>, Error> {
+    let message = |number| {
+        let name = directory.join(format!("{operation}-{input_bytes}-{number}"));
+        let plaintext = written(&name, input_bytes)?;
+        if operation.signs() {
+            return Ok(Message {
+                plaintext,
+                file: name,
+            });
+        }
+        let file = name.with_extension("pgp");
+        if !file.exists() {
+            encrypt(&name, &file)?;
+        }
+        Ok(Message { plaintext, file })
+    };
+    (0..MESSAGES).map(message).collect()
+}
+
+/// Returns the text in a file, which is written first if it is not there.
 fn written(name: &Path, length: u32) -> Result<Vec<u8>, Error> {
     if let Ok(plaintext) = fs::read(name) {
         return Ok(plaintext);
@@ -230,32 +257,6 @@ fn written(name: &Path, length: u32) -> Result<Vec<u8>, Error> {
     let plaintext = text(length as usize)?;
     write_private(name, &plaintext)?;
     Ok(plaintext)
-}
-
-fn encrypted(
-    home: &KeyHome,
-    operation: Operation,
-    plaintext: Vec<u8>,
-    name: &Path,
-) -> Result<Message, Error> {
-    let file = name.with_extension("gpg");
-    if file.exists() {
-        return Ok(Message { plaintext, file });
-    }
-    let recipient = &*home.key(operation)?.exactly();
-    let (to, from) = (file.to_string_lossy(), name.to_string_lossy());
-    let arguments = [
-        "--trust-model",
-        "always",
-        "-r",
-        recipient,
-        "--output",
-        &*to,
-        "--encrypt",
-        &*from,
-    ];
-    home.home.run("gpg --encrypt", &arguments)?;
-    Ok(Message { plaintext, file })
 }
 
 /// Printable text, so that a signed file looks like one.

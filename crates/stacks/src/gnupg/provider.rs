@@ -138,7 +138,7 @@ fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capabili
     let own = gnupg
         .algorithms
         .iter()
-        .filter(|algorithm| matches!(algorithm.family(), Family::KyberComposite(_)))
+        .filter(|algorithm| matches!(algorithm.family(), Family::Composite(_)))
         .filter(|_| composites)
         .flat_map(|algorithm| Capability::of(*algorithm));
     let on_token = device.has(AccessKind::Module);

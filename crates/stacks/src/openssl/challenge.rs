@@ -43,7 +43,7 @@ impl Task {
             | Family::MlKem(_)
             | Family::MlDsa(_)
             | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => (None, None),
+            | Family::Composite(_) => (None, None),
         };
         match capability.operation {
             Operation::Sign => signs,

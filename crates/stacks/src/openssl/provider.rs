@@ -20,9 +20,9 @@ use keymark_stores::store::{KeyStore, unsupported};
 use super::OpenSsl;
 use super::challenge::{self, Task};
 use super::key::OpenSslKey;
-use super::process::{PkeyutlProcess, References};
+use super::process;
 use crate::private_dir::PrivateDir;
-use crate::programs::{OperationProcess, RefusedPins, SharedByName};
+use crate::programs::{RefusedPins, SharedByName};
 use crate::provider::{Opener, StackFamily, StackProvider, Way};
 use crate::raw;
 
@@ -141,18 +141,12 @@ impl OpenSslKeys {
         let handle = |worker: u32| -> Result<Box<dyn KeyHandle>, Error> {
             let references = if workers == 1 {
                 let alone = alone(case, store, &key, seed)?;
-                Some(References::new(Arc::clone(&place), alone))
+                Some(process::references(Arc::clone(&place), alone))
             } else {
                 None
             };
             let output = directory.join(format!("{worker}.out"));
-            let place = Arc::clone(&place);
-            Ok(Box::new(PkeyutlProcess {
-                place,
-                task,
-                process: OperationProcess::new(task.call(), output),
-                references,
-            }))
+            Ok(Box::new(process::handle(&place, task, output, references)))
         };
         Ok(Workload {
             crew: Crew::threads(workers, handle)?,

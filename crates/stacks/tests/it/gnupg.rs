@@ -81,7 +81,7 @@ fn every_layer(algorithms: impl Iterator<Item = Algorithm>) {
     let mut failures = Vec::new();
     for algorithm in algorithms {
         // ML-KEM composites have one layer only: OpenSSL lacks them, and the agent's way differs.
-        let layers = if matches!(algorithm.family(), Family::KyberComposite(_)) {
+        let layers = if matches!(algorithm.family(), Family::Composite(_)) {
             &stacks[2..]
         } else {
             &stacks

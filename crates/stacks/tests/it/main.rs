@@ -10,5 +10,6 @@ mod raw;
 #[cfg(feature = "tokens")]
 mod servers;
 mod signatures;
+mod sop;
 mod ssh;
 mod suite;

@@ -109,7 +109,7 @@ pub fn open(
 impl KeyStore for SoftwareStore {
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         let offered = Algorithm::all()
-            .filter(|algorithm| !matches!(algorithm.family(), Family::KyberComposite(_)))
+            .filter(|algorithm| !matches!(algorithm.family(), Family::Composite(_)))
             .flat_map(Capability::of);
         Ok(offered.collect())
     }

@@ -43,7 +43,7 @@ impl Loaded for InstalledLibcrypto {
             | Family::MlKem(_)
             | Family::MlDsa(_)
             | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => false,
+            | Family::Composite(_) => false,
         };
         capabilities_of(has)
     }

@@ -91,6 +91,60 @@ fn curve25519_is_not_judged_by_its_order() {
 }
 
 #[test]
+fn the_stronger_statement_about_a_part_is_a_composites() {
+    let (signs, encrypts) = ("mldsa65+ed25519", "mlkem768+x25519");
+    for (id, key, usage, date, wanted) in [
+        // Ed25519's.
+        (
+            "nist-sp800-57pt1r5",
+            signs,
+            Use::Signature,
+            "2026-06-01",
+            (Status::Allowed, Some("ecc-128")),
+        ),
+        (
+            "nist-ir-8547-ipd",
+            signs,
+            Use::Signature,
+            "2036-01-01",
+            (Status::Disallowed, Some("ecc-128")),
+        ),
+        // ML-DSA only combined, and the combination of ML-KEM itself.
+        (
+            "bsi-tr-02102-1-2024-01",
+            signs,
+            Use::Signature,
+            "2026-06-01",
+            (Status::Allowed, Some("ml-dsa")),
+        ),
+        (
+            "bsi-tr-02102-1-2024-01",
+            encrypts,
+            Use::Encryption,
+            "2026-06-01",
+            (Status::Recommended, Some("hybrid-kem")),
+        ),
+        (
+            "cnsa-2.0",
+            signs,
+            Use::Signature,
+            "2026-06-01",
+            (Status::Disallowed, None),
+        ),
+        (
+            "nist-sp800-57pt1r5",
+            encrypts,
+            Use::Encryption,
+            "2026-06-01",
+            (Status::NotListed, None),
+        ),
+    ] {
+        let (found, rule) = status(id, key, usage, Act::Applying, date);
+        assert_eq!((found, rule.as_deref()), wanted, "{id} {key}");
+    }
+}
+
+#[test]
 fn one_rule_at_most_is_about_a_key() {
     let lengths = (512..=16_384).map(|bits| format!("rsa{bits}"));
     let measured =

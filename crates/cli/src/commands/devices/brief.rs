@@ -133,7 +133,7 @@ fn kind(algorithm: Algorithm) -> (&'static str, u32) {
         Family::MlKem(set) => ("mlkem", set),
         Family::MlDsa(set) => ("mldsa", set),
         Family::SlhDsa(bits, _) => ("slhdsa", bits),
-        Family::KyberComposite(_) => ("kyber", algorithm.length().1),
+        Family::Composite(_) => algorithm.length(),
     }
 }
 

@@ -88,6 +88,7 @@ fn endings() -> impl Strategy<Value = Ending> {
         stopped,
         reason,
         code: code.map(|(name, number)| ReturnCode::named(name, number)),
+        message_bytes: None,
     })
 }
 

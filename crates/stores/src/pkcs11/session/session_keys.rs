@@ -141,9 +141,7 @@ fn form(family: Family) -> Option<(KeyType, Mechanism<'static>)> {
         }
         Family::MlDsa(_) => Some((KeyType::ML_DSA, Mechanism::MlDsaKeyPairGen)),
         Family::MlKem(_) => Some((KeyType::ML_KEM, Mechanism::MlKemKeyPairGen)),
-        Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
-            None
-        }
+        Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::Composite(_) => None,
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) const fn curve(family: Family) -> Option<(&'static str, Option<&'stat
         | Family::MlKem(_)
         | Family::MlDsa(_)
         | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => return None,
+        | Family::Composite(_) => return None,
     })
 }
 

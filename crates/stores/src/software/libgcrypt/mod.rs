@@ -44,10 +44,9 @@ impl Loaded for InstalledLibgcrypt {
                 .iter()
                 .any(|known| curve(family).is_some_and(|(name, _)| name == known)),
             // What newer ones have of these, gpg-agent does not ask for by this way.
-            Family::MlKem(_)
-            | Family::MlDsa(_)
-            | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => false,
+            Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) | Family::Composite(_) => {
+                false
+            }
         };
         capabilities_of(has)
     }

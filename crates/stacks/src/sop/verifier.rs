@@ -1,0 +1,138 @@
+//! The check of results. Signatures are read by keymark and calculated by OpenSSL, and gpg judges one of each case; those
+//! of composites, which neither reads, are judged by the program that made them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use keymark_bench::outside::openpgp::{self, packet};
+use keymark_bench::workload::{Verifiable, Verifier, verify_each};
+use keymark_bench::{Composite, During as _, Error};
+
+use super::Sop;
+use super::key::{Origin, SopKey};
+use crate::gnupg::process::Message;
+use crate::programs::write_private;
+
+/// Check of the output for a message.
+type Check = Box<dyn Fn(&Message, &[u8]) -> Result<(), String> + Send + Sync>;
+
+/// Results of messages.
+pub(super) struct MessageResults {
+    messages: Vec<Message>,
+    check: Check,
+    /// Size of the longest signature or ciphertext in bytes.
+    longest: AtomicU32,
+    signs: bool,
+}
+
+impl MessageResults {
+    /// Returns the check of decrypted messages.
+    pub(super) fn decrypted(messages: Vec<Message>) -> Result<Self, Error> {
+        let size = |message: &Message| -> Result<u32, Error> {
+            let found = fs::metadata(&message.file).during("reading a message")?;
+            Ok(saturated(found.len()))
+        };
+        let sizes: Vec<u32> = messages.iter().map(size).collect::<Result<_, _>>()?;
+        let compare = |message: &Message, output: &[u8]| match message.plaintext == output {
+            true => Ok(()),
+            false => Err("the decrypted text is not the encrypted text".to_owned()),
+        };
+        Ok(Self {
+            messages,
+            check: Box::new(compare),
+            longest: sizes.into_iter().max().unwrap_or_default().into(),
+            signs: false,
+        })
+    }
+
+    /// Returns the check of detached signatures, for which files are written into a directory.
+    pub(super) fn signed(
+        sop: &Arc<Sop>,
+        key: &SopKey,
+        messages: Vec<Message>,
+        directory: PathBuf,
+    ) -> Result<Self, Error> {
+        let check: Check = match &key.origin {
+            Origin::Gnupg(home) => {
+                let (signer, home) = (home.signer()?.0, Arc::clone(home));
+                let has_asked = AtomicBool::new(false);
+                Box::new(move |message: &Message, output: &[u8]| {
+                    let checked = signer.check_detached(&message.plaintext, output);
+                    checked.map_err(|expected| format!("the signature lacks {expected}"))?;
+                    if has_asked.swap(true, Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                    judged(&directory, output, |file| {
+                        let [file, of] = [file, &*message.file].map(Path::to_string_lossy);
+                        home.home.run("gpg --verify", &["--verify", &*file, &*of])
+                    })
+                })
+            }
+            Origin::Own(certificate) => {
+                let (sop, certificate) = (Arc::clone(sop), certificate.clone());
+                let wanted = Composite::MlDsa65Ed25519.openpgp_number();
+                Box::new(move |message: &Message, output: &[u8]| {
+                    if algorithm(output) != Some(wanted) {
+                        return Err(format!("no signature of OpenPGP algorithm {wanted}"));
+                    }
+                    judged(&directory, output, |file| {
+                        let arguments = [file, &*certificate];
+                        sop.run("verify", &arguments, Some(&message.file))
+                    })
+                })
+            }
+        };
+        Ok(Self {
+            messages,
+            check,
+            longest: AtomicU32::new(0),
+            signs: true,
+        })
+    }
+}
+
+impl Verifier for MessageResults {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        if self.signs {
+            let lengths = results.iter().map(|result| result.output.len() as u64);
+            let longest = saturated(lengths.max().unwrap_or_default());
+            self.longest.fetch_max(longest, Ordering::Relaxed);
+        }
+        verify_each(results, |result| {
+            let message = self.messages.get(result.input);
+            (self.check)(message.ok_or("the message is unknown")?, result.output)
+        })
+    }
+
+    fn message_bytes(&self) -> Option<u32> {
+        Some(self.longest.load(Ordering::Relaxed))
+    }
+}
+
+fn saturated(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// Has a program judge a signature in a file.
+fn judged<T>(
+    directory: &Path,
+    signature: &[u8],
+    judge: impl Fn(&Path) -> Result<T, Error>,
+) -> Result<(), String> {
+    let file = tempfile::Builder::new()
+        .suffix(".sig")
+        .tempfile_in(directory);
+    let judged = file.during("writing a signature").and_then(|file| {
+        write_private(file.path(), signature)?;
+        judge(file.path())
+    });
+    judged.map(drop).map_err(|error| error.to_string())
+}
+
+/// Returns the number of the algorithm of a signature's packet (RFC 9580 §5.2.3): version, type, algorithm.
+fn algorithm(mut signature: &[u8]) -> Option<u8> {
+    let (tag, body) = packet(&mut signature)?;
+    body.get(2).copied().filter(|_| tag == openpgp::SIGNATURE)
+}

@@ -1,0 +1,68 @@
+//! Programs of Stateless OpenPGP on GnuPG's keys and, for composites, on keys of their own.
+
+use std::sync::Arc;
+
+use keymark_bench::case::{Parameters, StackName};
+use keymark_bench::operation::Operation;
+use keymark_bench::workload::Stack;
+use keymark_stacks::sop::{FAMILY, SopProgram};
+use keymark_stores::device::Run;
+use keymark_stores::store::KeyStore;
+use keymark_testkit::case;
+
+use crate::suite::{keys, stack_passes};
+
+fn stack() -> Box<dyn Stack> {
+    let open = (FAMILY.look.unwrap())().open(&Run::new(1)).unwrap();
+    open(StackName::of("sop"), keys() as Arc<dyn KeyStore>)
+}
+
+fn failures(program: SopProgram, cases: &[(&str, Operation)]) -> Vec<String> {
+    let stack = stack();
+    let failure = |(algorithm, operation): &(&str, Operation)| {
+        let case = case(algorithm)
+            .operation(*operation)
+            .stack(StackName::of("sop"))
+            .parameters(Parameters::from([("program", program.word())]))
+            .build();
+        stack_passes(stack.as_ref(), &case).err()
+    };
+    cases.iter().filter_map(failure).collect()
+}
+
+const COMMON: [(&str, Operation); 4] = [
+    ("ed25519", Operation::Sign),
+    ("cv25519", Operation::Decrypt),
+    ("nistp256", Operation::Decrypt),
+    ("rsa2048", Operation::Sign),
+];
+
+#[test]
+fn results_of_packaged_programs_pass_the_check_and_wrong_ones_do_not() {
+    for program in [SopProgram::Sqop, SopProgram::Gosop] {
+        assert_eq!(failures(program, &COMMON), [""; 0], "{program}");
+    }
+}
+
+/// A program in Java, a second for each process.
+#[test]
+fn pgpainless_decrypts() {
+    let case = [("cv25519", Operation::Decrypt)];
+    assert_eq!(failures(SopProgram::Pgpainless, &case), [""; 0]);
+}
+
+/// rsop is compiled for a quarter of an hour, and is tested where 'make sop' has done so.
+#[test]
+fn rsop_passes_with_composites_where_it_is_built() {
+    if let Err(error) = SopProgram::Rsop.locate() {
+        println!("without rsop: {error}");
+        assert!(error.to_string().contains("make sop"), "{error}");
+        return;
+    }
+    assert_eq!(failures(SopProgram::Rsop, &COMMON), [""; 0]);
+    let composites = [
+        ("mldsa65+ed25519", Operation::Sign),
+        ("mlkem768+x25519", Operation::Decrypt),
+    ];
+    assert_eq!(failures(SopProgram::Rsop, &composites), [""; 0]);
+}
