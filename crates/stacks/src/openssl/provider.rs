@@ -273,6 +273,5 @@ fn layers() -> Layers {
         ],
         whole: None,
         bottleneck: None,
-        opens_messages: None,
     }
 }
