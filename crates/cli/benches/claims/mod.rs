@@ -8,6 +8,7 @@ mod analysis;
 mod c_loop;
 mod calibration;
 mod card;
+mod commits;
 mod figure;
 mod kryoptic;
 mod markdown;
@@ -68,6 +69,13 @@ const OVERHEAD: &[Claim] = &[
     ("pcsc", || pcsc::measure(&decrypt(StackName::RAW)?)),
     ("spawn", || {
         Ok(vec![spawn::measure(&decrypt(StackName::GNUPG)?)?])
+    }),
+    ("commits", || {
+        let case = Case {
+            parameters: Parameters::from([("format", "ssh")]),
+            ..sign("ed25519", StackName::of("git"))?
+        };
+        Ok(vec![commits::measure(&case)?])
     }),
 ];
 

@@ -61,7 +61,11 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
 }
 
 /// Nanoseconds of one sample, taken as the runner takes it.
-fn own_sample(workload: &mut Workload, index: usize, clock: &dyn Clock) -> Result<f64, Failure> {
+pub(super) fn own_sample(
+    workload: &mut Workload,
+    index: usize,
+    clock: &dyn Clock,
+) -> Result<f64, Failure> {
     let mut output = vec![0; workload.output_capacity];
     let (handle, input) = (&mut workload.crew.handles()[0], &workload.inputs[index]);
     handle.arm(input)?;
