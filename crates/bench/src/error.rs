@@ -77,14 +77,20 @@ impl ReturnCode {
         }
     }
 
-    /// Returns true if the device refuses another worker, whatever that one would ask it (PKCS#11 3.1 §5.1.6).
-    pub fn refuses_more_workers(&self) -> bool {
-        const CODES: [&str; 3] = [
-            "CKR_SESSION_COUNT",
-            "CKR_TOKEN_RESOURCE_EXCEEDED",
-            "CKR_DEVICE_MEMORY",
-        ];
-        CODES.contains(&self.name.as_ref())
+    /// Memory of gpg-agent that has run out (gpg-error.h: a system error is in the lower 16 bits, ENOMEM is 86).
+    pub const AGENT_MEMORY: Self = Self {
+        name: Cow::Borrowed("GPG_ERR_ENOMEM"),
+        number: 1 << 15 | 86,
+    };
+
+    /// Returns what another worker is refused for want of, whatever it would ask (PKCS#11 3.1 §5.1.6).
+    pub fn shortage(&self) -> Option<Shortage> {
+        match self.name.as_ref() {
+            "CKR_SESSION_COUNT" | "CKR_TOKEN_RESOURCE_EXCEEDED" | "CKR_DEVICE_MEMORY" => {
+                Some(Shortage::Sessions)
+            }
+            _ => (*self == Self::AGENT_MEMORY).then_some(Shortage::Memory),
+        }
     }
 
     /// A code that has a name.
@@ -94,6 +100,15 @@ impl ReturnCode {
             number,
         }
     }
+}
+
+/// Resource that each worker needs some of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortage {
+    /// Sessions of a device.
+    Sessions,
+    /// Secure memory of gpg-agent.
+    Memory,
 }
 
 /// Adds the failed action to an error.

@@ -113,8 +113,6 @@ pub struct Layers {
     pub whole: Option<End>,
     /// Bottleneck in front of which workers queue.
     pub bottleneck: Option<Bottleneck>,
-    /// The stack with which people open messages, one after the other.
-    pub opens_messages: Option<StackName>,
 }
 
 impl Layers {

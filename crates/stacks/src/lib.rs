@@ -7,6 +7,7 @@
 )]
 
 pub mod card_holder;
+pub mod git;
 pub mod gnupg;
 mod installed;
 pub mod inventory;

@@ -6,7 +6,7 @@ use keymark_bench::{
 use keymark_stats::Distribution;
 
 use crate::provider::StackFamily;
-use crate::{gnupg, openssl, raw, services, sop, ssh, tls};
+use crate::{git, gnupg, openssl, raw, services, sop, ssh, tls};
 
 /// Families in the order of tables.
 pub const FAMILIES: &[StackFamily] = &[
@@ -15,6 +15,7 @@ pub const FAMILIES: &[StackFamily] = &[
     ssh::FAMILY,
     openssl::FAMILY,
     sop::FAMILY,
+    git::FAMILY,
     tls::FAMILY,
     services::FAMILY,
 ];
@@ -53,10 +54,15 @@ pub fn tokens(case: &Case) -> Option<(u8, Distribution)> {
     (family_of(case.stack)?.tokens)(&case.parameters)
 }
 
-/// Returns the dimensions of the stacks that the runner drives.
+/// Returns the dimensions of the stacks that the runner drives, each once.
 pub fn dimensions() -> Vec<Dimension> {
-    let dimensions = driven().flat_map(|family| family.dimensions);
-    dimensions.copied().collect()
+    let mut dimensions: Vec<Dimension> = Vec::new();
+    for one in driven().flat_map(|family| family.dimensions) {
+        if !dimensions.contains(one) {
+            dimensions.push(*one);
+        }
+    }
+    dimensions
 }
 
 /// Returns the dimensions of a stack; none of a stack that is not registered.

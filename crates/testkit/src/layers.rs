@@ -49,6 +49,5 @@ pub fn layers() -> [Layers; 1] {
             server: agent,
             explanation: "the agent is one thread",
         }),
-        opens_messages: Some(StackName::GPG),
     }]
 }

@@ -98,7 +98,11 @@ fn compared(
 }
 
 /// Nanoseconds of one sample, taken as the runner takes it.
-fn own_sample(workload: &mut Workload, index: usize, clock: &dyn Clock) -> Result<f64, Failure> {
+pub(super) fn own_sample(
+    workload: &mut Workload,
+    index: usize,
+    clock: &dyn Clock,
+) -> Result<f64, Failure> {
     let mut output = vec![0; workload.output_capacity];
     let (handle, input) = (&mut workload.crew.handles()[0], &workload.inputs[index]);
     handle.arm(input)?;

@@ -16,6 +16,8 @@ mod command_line;
 mod directories;
 #[cfg(feature = "tokens")]
 mod documents;
+#[cfg(feature = "tokens")]
+mod git;
 mod hostile;
 mod hostile_server;
 mod interruption;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::{Case, DeviceName, Plan, Record, StopRule, Stopped};
+use keymark_bench::{Case, DeviceName, Plan, Record, Shortage, StopRule, Stopped};
 use keymark_stats::{Dependence, Drift, MIN_BLOCKS, Ratio, Warning};
 
-use super::{Analysis, Basis, FamilyBreakdown, Limit, Refused, Row, figure_of};
+use super::{Analysis, Basis, FamilyBreakdown, Refused, Row, figure_of};
 use crate::{Remark, RemarkKind};
 use crate::{grouped, units};
 
@@ -220,7 +220,7 @@ impl Analysis {
             let refused = group
                 .refused
                 .iter()
-                .map(|too_many| (Limit::Sessions.to_string(), refused_text(*too_many)));
+                .map(|too_many| (too_many.limit().to_string(), refused_text(*too_many)));
             found.chain(refused).map(move |said| (said, group.name()))
         });
         let kinds = grouped(said, |((kind, _), _)| kind.clone()).into_iter();
@@ -267,10 +267,15 @@ impl FamilyBreakdown {
     }
 }
 
-fn refused_text(Refused { workers, had }: Refused) -> String {
-    let most = had.map(|had| format!(", {had} could"));
+fn refused_text(refused: Refused) -> String {
+    let limit = match refused.shortage {
+        Shortage::Sessions => "the device's sessions are the limit",
+        Shortage::Memory => "gpg-agent's secure memory is the limit",
+    };
+    let most = refused.had.map(|had| format!(", {had} could"));
     format!(
-        "the device's sessions are the limit: {workers} workers were refused{}",
+        "{limit}: {} workers were refused{}",
+        refused.workers,
         most.unwrap_or_default()
     )
 }

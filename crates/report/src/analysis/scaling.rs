@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::{
-    Bottleneck, Case, Layers, Load, Part, Point, Record, ReturnCode, StackName, Worker,
+    Bottleneck, Case, Layers, Load, Part, Point, Record, ReturnCode, Shortage, StackName, Worker,
 };
 use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
@@ -78,13 +78,25 @@ impl Bounds {
     }
 }
 
-/// Workers for whom a device had no session.
+/// Workers who were refused for want of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
+    /// The resource that there was too little of.
+    pub shortage: Shortage,
     /// The fewest that were refused.
     pub workers: u32,
     /// The most that were not.
     pub had: Option<u32>,
+}
+
+impl Refused {
+    /// Returns the limit of more workers.
+    pub const fn limit(self) -> Limit {
+        match self.shortage {
+            Shortage::Sessions => Limit::Sessions,
+            Shortage::Memory => Limit::Memory,
+        }
+    }
 }
 
 type Measured = (u32, Estimate<PerSecond>);
@@ -104,7 +116,7 @@ impl Scaling {
         }
         let found = self.finding.as_ref().map(|finding| finding.limit);
         match (found, self.refused) {
-            (None | Some(Limit::NoneSeen), Some(_)) => Some(Limit::Sessions),
+            (None | Some(Limit::NoneSeen), Some(refused)) => Some(refused.limit()),
             (found, _) => found,
         }
     }
@@ -165,6 +177,8 @@ pub enum Limit {
     Device,
     /// The number of sessions that the device has.
     Sessions,
+    /// The secure memory of gpg-agent.
+    Memory,
     /// Nothing, as far as was measured.
     #[strum(to_string = "none yet")]
     NoneSeen,
@@ -182,11 +196,11 @@ struct Group<'r> {
 impl<'r> Group<'r> {
     fn of(mut rows: Vec<&'r Row>) -> Self {
         let workers = |row: &Row| row.case.workers();
-        let refuses = |row: &&&Row| {
+        let refused = rows.iter().filter_map(|row| {
             let code = row.failure.as_ref().and(row.code.as_ref());
-            code.is_some_and(ReturnCode::refuses_more_workers)
-        };
-        let refused = rows.iter().filter(refuses).map(|row| workers(row)).min();
+            Some((workers(row), code.and_then(ReturnCode::shortage)?))
+        });
+        let refused = refused.min_by_key(|(workers, _)| *workers);
         // A level that has failed otherwise says nothing, neither of itself nor of others.
         rows.retain(|row| row.failure.is_none());
         let had = rows.iter().map(|row| workers(row)).max();
@@ -194,7 +208,11 @@ impl<'r> Group<'r> {
         rows.sort_by_key(|row| workers(row));
         Self {
             measured: rows,
-            refused: refused.map(|workers| Refused { workers, had }),
+            refused: refused.map(|(workers, shortage)| Refused {
+                shortage,
+                workers,
+                had,
+            }),
         }
     }
 }

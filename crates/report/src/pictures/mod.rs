@@ -121,7 +121,7 @@ pub fn default_kind(verdicts: &[&Verdict], runs: &[AnalyzedRun<'_>]) -> Option<P
     let findings = || verdicts.iter().flat_map(|verdict| verdict.findings());
     let any = |wanted: fn(&Finding) -> bool| findings().any(wanted);
     let serves = any(|finding| matches!(finding, Finding::Rates { .. }));
-    let keys = any(|finding| matches!(finding, Finding::Keys { .. }));
+    let keys = any(|finding| matches!(finding, Finding::Keys { .. } | Finding::Commits { .. }));
     let shares = any(|finding| matches!(finding, Finding::KeyShares { .. }));
     let devices = findings().filter_map(|finding| {
         if let Finding::Devices { rankings } = finding {

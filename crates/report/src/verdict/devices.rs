@@ -6,7 +6,7 @@ use keymark_records::published::{PublishedRow, PublishedTable};
 use keymark_stats::{Estimate, Ratio, Seconds};
 use serde::Serialize;
 
-use super::evidence::alone;
+use super::evidence::{alone, is_commit};
 use super::{Evidence, Finding};
 use crate::analysis::{Analysis, Row};
 use crate::grouped;
@@ -54,6 +54,7 @@ pub(super) fn rankings(analysis: &Analysis) -> Option<Finding> {
 fn is_of_device(row: &Row) -> bool {
     row.case.is_alone()
         && row.under_load.is_none()
+        && !is_commit(&row.case)
         && row.case.parameters.get("protection") != Some("cached")
         && !matches!(
             row.case.provenance,

@@ -105,11 +105,19 @@ impl RateEvidence {
     }
 }
 
-/// Rows measured one at a time, with figures that may be compared. A virtual card is this CPU under another name.
+/// Rows measured one at a time, with figures that may be compared. A virtual card is this CPU under another name, and
+/// commits are compared with one another only.
 pub(super) fn alone(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| {
-        row.case.is_alone() && row.under_load.is_none() && !is_virtual_card(&row.case)
+        row.case.is_alone()
+            && row.under_load.is_none()
+            && !is_virtual_card(&row.case)
+            && !is_commit(&row.case)
     })
+}
+
+pub(super) fn is_commit(case: &Case) -> bool {
+    case.stack.word() == "git"
 }
 
 pub(super) fn is_virtual_card(case: &Case) -> bool {

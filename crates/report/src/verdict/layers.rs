@@ -1,6 +1,6 @@
 //! Shares of the key and of the program around it.
 
-use keymark_bench::{Algorithm, CaseId, DeviceName, Operation, Provenance};
+use keymark_bench::{Algorithm, CaseId, DeviceName, Operation, Provenance, StackName};
 use keymark_stats::{Estimate, Ratio, Seconds};
 use serde::Serialize;
 
@@ -38,6 +38,7 @@ pub(super) fn key_shares(analysis: &Analysis) -> Option<Finding> {
     analysis
         .breakdowns
         .iter()
+        .filter(|family| family.layers.base.point.stack == StackName::RAW)
         .find_map(|family| of_family(analysis, family))
 }
 

@@ -4,6 +4,7 @@
 //! Among keys whose difference the intervals do not show, the strongest is. A weaker key is never recommended.
 
 mod changes;
+mod commits;
 mod devices;
 mod evidence;
 mod keys;
@@ -64,6 +65,18 @@ pub enum Finding {
     Devices {
         /// A ranking for each operation with a key.
         rankings: Vec<DeviceRanking>,
+    },
+    /// Commits signed with several keys or programs: the cost of a rebase.
+    Commits {
+        /// Number of commits that are replayed.
+        rebase: u32,
+        /// The fastest key of this computer with at least [`LEAST`] bits of strength; none without any or if all are too
+        /// uncertain.
+        fastest: Option<Evidence>,
+        /// Time of a commit without a signature.
+        unsigned: Option<Evidence>,
+        /// Times of a commit, the fastest first.
+        signed: Vec<Evidence>,
     },
     /// One operation was measured.
     Single {
@@ -270,6 +283,7 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
     let main = [
         waiting::overloaded(analysis),
         servers::rates(analysis),
+        commits::commits(analysis),
         devices::rankings(analysis),
         keys::choices(analysis),
         waiting::predictions(analysis, record),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::queues::{Lock, System, record};
 use keymark_bench::case::Worker;
-use keymark_bench::error::ReturnCode;
+use keymark_bench::error::{ReturnCode, Shortage};
 use keymark_bench::record::{Ending, Record};
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::{Analysis, Finding, Limit, Refused, Undecided};
@@ -202,13 +202,13 @@ fn what_was_watched_for_milliseconds_decides_nothing() {
     }
 }
 
-/// The device has eight sessions, of which the threads of one level get too few.
-fn refused() -> Record {
+/// A run whose threads of the higher levels are refused with that code.
+fn refused(code: ReturnCode) -> Record {
     let mut record = record(SOFTWARE, &LEVELS, &[], 40, 2);
     let ending = Ending {
         stopped: Stopped::Failed,
-        reason: Some("C_OpenSession failed: CKR_SESSION_COUNT".to_owned()),
-        code: Some(ReturnCode::named("CKR_SESSION_COUNT", 0xb1)),
+        reason: Some(format!("C_OpenSession failed: {code}")),
+        code: Some(code),
         message_bytes: None,
     };
     for case in record
@@ -223,22 +223,28 @@ fn refused() -> Record {
 }
 
 #[test]
-fn too_few_sessions_are_a_limit_of_their_own() {
-    let record = refused();
-    let analysis = Analysis::of(&record, &[]);
-    let [group] = &analysis.scaling[..] else {
-        panic!("{:?}", analysis.scaling)
-    };
-    assert_eq!(
-        (group.refused, group.limit()),
-        (
-            Some(Refused {
-                workers: 4,
-                had: Some(2)
-            }),
-            Some(Limit::Sessions)
-        )
-    );
+fn too_few_sessions_and_too_little_memory_are_limits_of_their_own() {
+    for (code, shortage, limit) in [
+        (too_many_sessions(), Shortage::Sessions, Limit::Sessions),
+        (ReturnCode::AGENT_MEMORY, Shortage::Memory, Limit::Memory),
+    ] {
+        let record = refused(code);
+        let analysis = Analysis::of(&record, &[]);
+        let [group] = &analysis.scaling[..] else {
+            panic!("{:?}", analysis.scaling)
+        };
+        let refused = Refused {
+            shortage,
+            workers: 4,
+            had: Some(2),
+        };
+        assert_eq!((group.refused, group.limit()), (Some(refused), Some(limit)));
+    }
+}
+
+/// The device has eight sessions, of which the threads of one level get too few.
+fn too_many_sessions() -> ReturnCode {
+    ReturnCode::named("CKR_SESSION_COUNT", 0xb1)
 }
 
 #[test]
@@ -260,7 +266,7 @@ fn both_curves_and_what_limits_them_on_a_terminal_of_100_columns() {
     };
     let systems = [SERIAL, locks, SOFTWARE]
         .map(|system| section(&record(system, &[1, 2, 3, 4, 6, 8], &LEVELS, 40, 2)));
-    let shown = [systems.join("\n"), section(&refused())].join("\n");
+    let shown = [systems.join("\n"), section(&refused(too_many_sessions()))].join("\n");
     assert!(
         shown.lines().all(|line| line.chars().count() <= 100),
         "{shown}"

@@ -13,7 +13,7 @@ use keymark_bench::{Clock as _, Error, MonotonicClock};
 use percent_encoding::percent_decode;
 use zeroize::Zeroizing;
 
-use super::status::advice;
+use super::status::failed;
 use crate::programs::{PATIENCE, broken, connect, limit};
 
 const AGENT: &str = "gpg-agent";
@@ -165,8 +165,8 @@ impl Assuan {
                 // What follows an inquiry that was cancelled belongs to it.
                 AssuanResponse::Err(_) if refusal.is_some() => break,
                 AssuanResponse::Err(reason) => {
-                    let advice = advice(&reason, self.advice(command).to_owned());
-                    refusal = Some(Error::call(command, reason, advice));
+                    let advice = self.advice(command).to_owned();
+                    refusal = Some(failed(command, reason.clone(), &reason, advice));
                     break;
                 }
                 // Who asks again was not content with the answer: a PIN is not sent a second time.

@@ -245,7 +245,7 @@ impl Home {
     }
 
     /// Returns the advice when gpg fails with a key: the administrator's settings come first, where there are any.
-    pub(super) fn advice(&self) -> String {
+    pub(crate) fn advice(&self) -> String {
         let settings = self.gnupg.advice();
         match settings.is_empty() {
             true => self.key_advice().to_owned(),

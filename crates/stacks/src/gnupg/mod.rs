@@ -26,8 +26,8 @@ use keymark_bench::{Algorithm, Composite, Error, Family};
 use crate::installed::Version;
 use crate::program;
 
-pub(crate) use provider::libgcrypt;
 pub use provider::{FAMILY, PROTECTION, Protection, reachable};
+pub(crate) use provider::{libgcrypt, offered};
 
 const INSTALL: &str = "install it with 'apt-get install gnupg gpg-agent' (Debian, Ubuntu)";
 
@@ -127,7 +127,7 @@ impl Gnupg {
             .map(|v| v.trim().to_owned());
         let administrators = gnupg.ask("gpgconf", &["--list-dirs", "sysconfdir"])?;
         gnupg.settings = settings(Path::new(&home::unescaped(administrators.trim())));
-        gnupg.algorithms = offered(&config);
+        gnupg.algorithms = made_here(&config);
         Ok(gnupg)
     }
 
@@ -188,7 +188,7 @@ impl Gnupg {
 }
 
 /// The algorithms behind `cfg:pubkey` and `cfg:curve`; lengths are those gpg makes keys of.
-fn offered(config: &str) -> BTreeSet<Algorithm> {
+fn made_here(config: &str) -> BTreeSet<Algorithm> {
     let list = |name| {
         status::configured(config, name)
             .unwrap_or_default()
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     fn names(config: &str) -> Vec<&'static str> {
-        offered(config).into_iter().map(Algorithm::name).collect()
+        made_here(config).into_iter().map(Algorithm::name).collect()
     }
 
     #[test]

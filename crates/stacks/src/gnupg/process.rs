@@ -156,8 +156,7 @@ impl KeyHandle for GpgProcess {
         let cpu = self.process.run(told, |status, said| {
             self.home.pin_was_refused(pin);
             let reason = format!("{status}: {}", status::complaint(said));
-            let advice = status::advice(said, self.home.home.advice());
-            Error::call(self.task.call(), reason, advice)
+            status::failed(self.task.call(), reason, said, self.home.home.advice())
         })?;
         Ok(Performed {
             length: 0,

@@ -133,7 +133,7 @@ fn parameters(device: &dyn Device) -> Vec<Parameters> {
 /// What gpg can do with the device's keys. Composites of ML-KEM it makes itself, where keys may be in
 /// files; gpg-agent decrypts those by another protocol (`PKDECRYPT --kem`). Of a test key on a token the
 /// owner's keyring would know nothing.
-fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
+pub(crate) fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
     let composites = device.has(AccessKind::KeyFile) && stack == StackName::GPG;
     let own = gnupg
         .algorithms
@@ -236,7 +236,6 @@ pub(super) fn layers() -> Layers {
                           queues for it: agent's bound = single-worker time ÷ agent time; cores' bound = cores × \
                           single-worker time ÷ processor time; the lower one is the limit",
         }),
-        opens_messages: Some(StackName::GPG),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Status lines of gpg (doc/DETAILS, "Format of the --status-fd output").
 
 use keymark_bench::outside::visible::shortened;
+use keymark_bench::{Error, ReturnCode};
 
 /// The `[GNUPG:]` lines of a text that may hold other lines: the keyword of each, and the rest.
 pub fn status_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -47,17 +48,18 @@ pub fn complaint(text: &str) -> String {
     shortened(&whole, LONGEST)
 }
 
-/// What to do when the agent or gpg could not use a key, by the error codes in its words (gpg-error.h: a system error is in
-/// the lower 16 bits, ENOMEM is 86): memory that ran out has nothing to do with the key.
-pub fn advice(said: &str, of_key: String) -> String {
-    const OUT_OF_MEMORY: u32 = 1 << 15 | 86;
-    let codes = said
+/// Returns the error of a call for which the agent or gpg could not use a key, by the error codes in its words and advice
+/// about the key: memory that ran out has nothing to do with the key.
+pub fn failed(call: &str, reason: String, said: &str, of_key: String) -> Error {
+    const MEMORY: ReturnCode = ReturnCode::AGENT_MEMORY;
+    let mut codes = said
         .split_whitespace()
         .filter_map(|word| word.parse::<u32>().ok());
-    if { codes }.any(|code| code & 0xFFFF == OUT_OF_MEMORY) {
-        "gpg-agent's secure memory is full: use fewer workers, or set auto-expand-secmem in gpg-agent.conf".to_owned()
+    if codes.any(|code| code & 0xFFFF == MEMORY.number) || said.contains("Cannot allocate memory") {
+        let advice = "gpg-agent's secure memory is full: use fewer workers, or set auto-expand-secmem in gpg-agent.conf";
+        Error::refused(call, MEMORY, reason, advice)
     } else {
-        of_key
+        Error::call(call, reason, of_key)
     }
 }
 
@@ -72,24 +74,32 @@ pub fn configured<'a>(config: &'a str, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
     fn memory_that_ran_out_is_not_blamed_on_the_passphrase() {
-        let of_key = || "the passphrase?".to_owned();
+        let error = |said| {
+            failed(
+                "PKSIGN",
+                "refused".to_owned(),
+                said,
+                "the passphrase?".to_owned(),
+            )
+        };
         for said in [
             "16810070 Cannot allocate memory <gcrypt>",
             "[GNUPG:] ERROR pkdecrypt_failed 67141718",
+            "error: gpg failed to sign the data:\ngpg: signing failed: Cannot allocate memory",
         ] {
-            assert!(
-                advice(said, of_key()).contains("auto-expand-secmem"),
-                "{said}"
-            );
+            let error = error(said);
+            assert_eq!(error.code(), Some(&ReturnCode::AGENT_MEMORY), "{said}");
+            assert_says(&error, ["auto-expand-secmem"]);
         }
-        assert_eq!(
-            advice("67108875 Bad passphrase <GPG Agent>", of_key()),
-            of_key()
-        );
+        let error = error("67108875 Bad passphrase <GPG Agent>");
+        assert_eq!(error.code(), None);
+        assert_says(&error, ["the passphrase?"]);
     }
 
     #[test]

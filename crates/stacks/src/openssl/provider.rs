@@ -267,6 +267,5 @@ fn layers() -> Layers {
         ],
         whole: None,
         bottleneck: None,
-        opens_messages: None,
     }
 }

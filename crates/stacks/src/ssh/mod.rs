@@ -15,6 +15,7 @@ use keymark_bench::Error;
 use crate::installed::{Program, SearchPath};
 
 pub use provider::FAMILY;
+pub(crate) use provider::{Agents, SshProvider, keys};
 
 const SSH: Program = Program::of_package("ssh (OpenSSH)", &["ssh"], "openssh-client");
 const AGENT: Program = Program::of_package("ssh-agent (OpenSSH)", &["ssh-agent"], "openssh-client");

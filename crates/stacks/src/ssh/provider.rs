@@ -36,12 +36,7 @@ const LONGEST_SOCKET: &str = "g-brainpoolp512r1/S.gpg-agent.browser";
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![SSH],
     standing: Standing::OnRequest,
-    look: Some(|| {
-        Box::new(SshProvider {
-            openssh: OpenSsh::find(None),
-            gnupg: Gnupg::find(None),
-        })
-    }),
+    look: Some(|| Box::new(SshProvider::find())),
     dimensions: &[AGENT],
     layers: || Some(layers()),
     comparisons: &[],
@@ -97,14 +92,14 @@ fn layers() -> Layers {
         ],
         whole: None,
         bottleneck: None,
-        opens_messages: None,
     }
 }
 
+/// The programs that have agents for ssh.
 #[derive(Debug)]
-struct SshProvider {
-    openssh: Result<OpenSsh, Error>,
-    gnupg: Result<Gnupg, Error>,
+pub(crate) struct SshProvider {
+    pub(crate) openssh: Result<OpenSsh, Error>,
+    pub(crate) gnupg: Result<Gnupg, Error>,
 }
 
 impl StackProvider for SshProvider {
@@ -116,7 +111,7 @@ impl StackProvider for SshProvider {
         let agents = self.agents(device);
         let found = agents
             .as_ref()
-            .map(|_| logins(device))
+            .map(|_| keys(device, Operation::Authenticate))
             .map_err(Clone::clone);
         vec![Way {
             stack: SSH,
@@ -129,11 +124,9 @@ impl StackProvider for SshProvider {
     }
 
     fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {
-        let gnupg = self.gnupg.as_ref().map(Gnupg::versions);
-        let openssh = self.openssh.as_ref().map(OpenSsh::versions);
-        let mut versions = gnupg.unwrap_or_default();
-        versions.extend(openssh.unwrap_or_default());
-        versions
+        let gnupg = self.gnupg.iter().flat_map(Gnupg::versions);
+        let openssh = self.openssh.iter().flat_map(OpenSsh::versions);
+        gnupg.chain(openssh).collect()
     }
 
     fn guess(&self, _: &Case) -> Duration {
@@ -151,6 +144,13 @@ impl StackProvider for SshProvider {
 }
 
 impl SshProvider {
+    pub(crate) fn find() -> Self {
+        Self {
+            openssh: OpenSsh::find(None),
+            gnupg: Gnupg::find(None),
+        }
+    }
+
     /// The agents that are here and get at the device's keys; without any, why.
     fn agents(&self, device: &dyn Device) -> Result<Vec<SshAgent>, Error> {
         private_dir::check_room_for_socket(LONGEST_SOCKET)?;
@@ -174,15 +174,15 @@ impl SshProvider {
     }
 }
 
-/// The keys that authenticate and that SSH has a name for; on a token none but those that are there, and behind a
+/// The keys with that operation that SSH has a name for; on a token none but those that are there, and behind a
 /// PKCS#11 module those that OpenSSH takes from one.
-fn logins(device: &dyn Device) -> Vec<Capability> {
+pub(crate) fn keys(device: &dyn Device, operation: Operation) -> Vec<Capability> {
     let on_token = device.has(AccessKind::Module);
     let takes = |algorithm: Algorithm| !on_token || is_known_to_programs(algorithm.family());
     let synonyms = device.synonyms();
     let known = device.present().iter().chain(&synonyms);
     known
-        .filter(|capability| matches!(capability.operation, Operation::Authenticate))
+        .filter(|capability| capability.operation == operation)
         .filter(|capability| takes(capability.algorithm))
         .filter(|capability| Scheme::of(capability.algorithm).is_some())
         .copied()
@@ -191,7 +191,7 @@ fn logins(device: &dyn Device) -> Vec<Capability> {
 
 /// The agents of a run: one of each kind for each algorithm's key, started when first needed.
 #[derive(Debug)]
-struct Agents {
+pub(crate) struct Agents {
     openssh: Result<OpenSsh, Error>,
     gnupg: Result<Gnupg, Error>,
     ssh_agents: SharedByName<Algorithm, agent::SshAgent>,
@@ -199,13 +199,13 @@ struct Agents {
     /// Agents by the URI of their key.
     token_agents: SharedByName<String, agent::SshAgent>,
     refused: RefusedPins,
-    card_homes: Result<GnupgHomes, Error>,
+    gnupg_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
     dir: PrivateDir,
 }
 
 impl Agents {
-    fn new(found: &SshProvider) -> Result<Self, Error> {
+    pub(crate) fn new(found: &SshProvider) -> Result<Self, Error> {
         Ok(Self {
             openssh: found.openssh.clone(),
             gnupg: found.gnupg.clone(),
@@ -213,7 +213,7 @@ impl Agents {
             homes: SharedByName::default(),
             token_agents: SharedByName::default(),
             refused: RefusedPins::default(),
-            card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
+            gnupg_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
         })
     }
@@ -231,13 +231,7 @@ impl Agents {
         };
         match agent {
             SshAgent::OpenSsh => {
-                let agent = match access {
-                    Access::KeyFile(key) => self.ssh_agent(&key)?,
-                    Access::Module(module) => self.token_agent(&*module)?,
-                    Access::Card(..) | Access::Locator(_) => {
-                        return Err(unsupported("ssh-agent", capability));
-                    }
-                };
+                let agent = self.openssh_agent(access, capability)?;
                 asking(agent.socket(), agent.clone())
             }
             SshAgent::GpgAgent => match access {
@@ -246,7 +240,7 @@ impl Agents {
                     asking(&home.ssh_socket()?, home)
                 }
                 Access::Card(..) => {
-                    let home = self.card_home(case, store)?;
+                    let home = self.gnupg_homes()?.home_of(case, store)?;
                     let workload = asking(&home.home.ssh_socket()?, home.clone())?;
                     let metered = |handle| gnupg::key_home::metered(handle, case, &home);
                     Ok(Workload {
@@ -259,7 +253,19 @@ impl Agents {
         }
     }
 
-    /// OpenSSH's agent that has the key.
+    /// Returns OpenSSH's agent with that key.
+    pub(crate) fn openssh_agent(
+        &self,
+        access: Access,
+        capability: Capability,
+    ) -> Result<Arc<agent::SshAgent>, Error> {
+        match access {
+            Access::KeyFile(key) => self.ssh_agent(&key),
+            Access::Module(module) => self.token_agent(&*module),
+            Access::Card(..) | Access::Locator(_) => Err(unsupported("ssh-agent", capability)),
+        }
+    }
+
     fn ssh_agent(&self, key: &TestKey) -> Result<Arc<agent::SshAgent>, Error> {
         self.ssh_agents.get(key.algorithm, || {
             let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
@@ -305,13 +311,9 @@ impl Agents {
         })
     }
 
-    fn card_home(
-        &self,
-        case: &Case,
-        store: &dyn KeyStore,
-    ) -> Result<Arc<gnupg::key_home::KeyHome>, Error> {
-        let homes = self.card_homes.as_ref().map_err(Clone::clone)?;
-        homes.home_of(case, store)
+    /// Returns the homes of gpg's keys.
+    pub(crate) fn gnupg_homes(&self) -> Result<&GnupgHomes, Error> {
+        self.gnupg_homes.as_ref().map_err(Clone::clone)
     }
 
     fn directory(&self, kind: &str, key: &TestKey) -> Result<PathBuf, Error> {

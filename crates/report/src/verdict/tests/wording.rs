@@ -194,6 +194,28 @@ fn the_complete_plan() -> Vec<CaseRecord> {
     cases
 }
 
+fn signed_commits() -> Vec<CaseRecord> {
+    let commit = |algorithm, format, device: Option<(&str, Provenance)>, microseconds| {
+        let mut case = does(Operation::Sign, algorithm, StackName::of("git"));
+        if let Some((device, provenance)) = device {
+            (case.device, case.provenance) = (DeviceName::new(device), provenance);
+            case.store = StoreKind::OPENPGP_CARD;
+        }
+        let parameters = Parameters::from([("format", format)]);
+        took(with(case, parameters), microseconds)
+    };
+    let mut cases = Vec::new();
+    for algorithm in ["ed25519", "rsa4096"] {
+        let [fast, slow] = costs(algorithm);
+        cases.push(commit(algorithm, "unsigned", None, 7_000));
+        cases.push(commit(algorithm, "openpgp", None, 17_000 + slow));
+        cases.push(commit(algorithm, "ssh", None, 13_000 + fast));
+    }
+    let card = Some(("twin:yubikey-4", Provenance::Twin));
+    cases.push(commit("rsa4096", "openpgp", card, 870_000));
+    cases
+}
+
 fn several_workers() -> Vec<CaseRecord> {
     let levels = |workers| [("rsa4096", workers), ("dsa3072", workers)];
     let cases = [1, 4, 10].into_iter().flat_map(levels);
@@ -334,7 +356,7 @@ fn comparisons() -> Vec<(&'static str, String)> {
 #[test]
 fn wording() {
     type MadeRun = fn() -> Vec<CaseRecord>;
-    let runs: [(&str, MadeRun); 13] = [
+    let runs: [(&str, MadeRun); 14] = [
         ("the default run", the_default_run),
         ("keycards of an article", keycards_of_an_article),
         ("logins with ssh", logins_with_ssh),
@@ -345,6 +367,7 @@ fn wording() {
         ),
         ("certificates of a server", certificates_of_a_server),
         ("the complete plan", the_complete_plan),
+        ("signed commits", signed_commits),
         ("several workers", several_workers),
         ("firmware on microcontrollers", firmware_on_microcontrollers),
         ("schemes of one key", schemes_of_one_key),

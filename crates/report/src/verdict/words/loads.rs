@@ -104,6 +104,7 @@ fn full(limit: Limit) -> String {
         Limit::Cores => "the cores are full".to_owned(),
         Limit::Library => "threads wait in the library: use processes".to_owned(),
         Limit::Device => "the device is full".to_owned(),
+        Limit::Memory => "gpg-agent's secure memory is full".to_owned(),
         Limit::Sessions => "the device has no more sessions".to_owned(),
         Limit::Undecided => "the device or its library does one thing at a time".to_owned(),
         Limit::NoneSeen => "more may do still more".to_owned(),

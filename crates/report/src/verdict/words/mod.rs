@@ -1,6 +1,7 @@
 //! The wording of verdicts.
 
 mod changes;
+mod commits;
 mod devices;
 mod keys;
 mod loads;
@@ -29,6 +30,15 @@ pub(crate) fn program(case: &Case) -> String {
         (None, stack) if stack.word() == "ssh" => match case.parameters.get("agent") {
             Some("openssh") | None => "ssh-agent".to_owned(),
             Some(agent) => format!("ssh and {agent}"),
+        },
+        (None, stack) if stack.word() == "git" => match case.parameters.get("format") {
+            Some("openpgp") if case.parameters.get("protection").is_some() => {
+                "git and gpg with a cached passphrase".to_owned()
+            }
+            Some("openpgp") => "git and gpg".to_owned(),
+            Some("ssh") => "git and ssh-keygen".to_owned(),
+            Some("ssh-agent") => "git and ssh-agent".to_owned(),
+            Some(_) | None => "git".to_owned(),
         },
         (None, stack) => stack.to_string(),
     }
@@ -61,6 +71,14 @@ impl Verdict {
             loads::lines(rates)
         } else if let Finding::Predictions { keys, .. } = &self.finding {
             devices::predicted(keys)
+        } else if let Finding::Commits {
+            rebase,
+            unsigned,
+            signed,
+            ..
+        } = &self.finding
+        {
+            commits::lines(*rebase, unsigned.as_ref(), signed)
         } else {
             Vec::new()
         }
@@ -103,6 +121,12 @@ impl Finding {
         match self {
             Self::Keys { choices } => keys::sentence(choices),
             Self::Devices { rankings } => devices::fastest(rankings),
+            Self::Commits {
+                rebase,
+                fastest,
+                unsigned,
+                signed,
+            } => commits::sentence(*rebase, fastest.as_ref(), unsigned.as_ref(), signed),
             Self::Single { evidence } => devices::single(evidence),
             Self::Programs { programs } => devices::programs(programs),
             Self::Cases {
