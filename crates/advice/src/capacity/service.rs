@@ -52,7 +52,7 @@ pub enum NoService {
     Unmeasured(Wanted),
     /// The profile that is named cannot be used.
     #[error("{0}: {1}")]
-    Profile(Wanted, ProfileError),
+    Profile(Box<Wanted>, ProfileError),
 }
 
 impl Service {
@@ -74,7 +74,9 @@ impl Service {
         }
         let found = match (profile, named) {
             (Ok(profile), _) => wanted.in_profile(&profile),
-            (Err(reason), Some(_)) => return Err(NoService::Profile(wanted.clone(), reason)),
+            (Err(reason), Some(_)) => {
+                return Err(NoService::Profile(Box::new(wanted.clone()), reason));
+            }
             // Another device than a twin need not have one.
             (Err(_), None) => None,
         };
