@@ -152,6 +152,7 @@ impl HsmQuestion {
                         device: DeviceName::new(&row.name),
                         times: ServiceTimes::of([*mean])?,
                         source: row.source.clone(),
+                        network: None,
                     },
                     demand: Demand::Arrivals(self.rate),
                     p99: self.latency,

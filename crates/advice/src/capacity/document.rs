@@ -31,7 +31,10 @@ fn chosen(time: Seconds) -> String {
 
 impl CapacityQuestion {
     pub fn document(&self, plan: &Plan) -> Document {
-        let said = [self.answer(plan), self.limits(plan)];
+        let network = plan
+            .fewest(BEST)
+            .and_then(|tokens| self.over_network(tokens));
+        let said = [self.answer(plan), self.limits(plan), network];
         let mut sections = vec![Section::bare(vec![self.table(plan)])];
         sections.extend(self.over_users(plan));
         sections.push(Section::bare(vec![self.basis()]));
@@ -55,6 +58,12 @@ impl CapacityQuestion {
         let Some(tokens) = plan.fewest(BEST) else {
             let alone = units::duration(self.service.times.level(0.99));
             let least = self.least();
+            if let Some((quota, share)) = self.refused() {
+                let (quota, share) = (units::rate(quota), units::percent(share));
+                return Some(format!(
+                    "No number of tokens does {asked}: the quota is {quota}, so {share} of the operations are refused."
+                ));
+            }
             return Some(if self.is_possible() {
                 format!(
                     "{asked} takes more than {MOST_TOKENS} tokens; {least} keep up with the rate."
@@ -188,10 +197,11 @@ impl CapacityQuestion {
             ""
         };
         let text = format!(
-            "service time: {} ({}); operations {asking}; p99 by simulation, within {:.0} % unless its \
+            "service time: {} ({}){}; operations {asking}; p99 by simulation, within {:.0} % unless its \
              interval says otherwise{open}, seed {}",
             service.words(),
             service.source,
+            self.network_words(),
             QUEUE_PRECISION * 100.0,
             self.seed
         );

@@ -2,6 +2,7 @@
 //! distribution ([`keymark_stats::Queue`]); the answer is the fewest that suffice.
 
 mod document;
+mod network;
 mod picture;
 mod service;
 #[cfg(test)]
@@ -12,6 +13,7 @@ use std::thread;
 
 use keymark_stats::{Demand, Distribution, Queue, Response, Seconds};
 
+pub use network::{NetworkPart, NetworkQuestion};
 pub use service::{NoService, Service, Wanted};
 
 /// Tokens at most: more are a service of another kind.
@@ -97,10 +99,10 @@ impl CapacityQuestion {
         numbers.find(|tokens| self.row(way, *tokens).enough)
     }
 
-    /// Returns whether a single operation is fast enough.
+    /// Returns whether a single operation is fast enough, and the quota admits all.
     fn is_possible(&self) -> bool {
         let alone = self.service.times.level(0.99);
-        self.p99.is_none_or(|limit| alone <= limit)
+        self.p99.is_none_or(|limit| alone <= limit) && self.refused().is_none()
     }
 
     /// The fewest tokens that keep up with the rate.
@@ -129,12 +131,13 @@ impl CapacityQuestion {
             tokens,
             utilisation: queue.load().or(response.map(busy)).unwrap_or(f64::NAN),
             response,
-            enough: response.is_some_and(|found| match (self.p99, self.demand) {
-                (Some(limit), _) => found.p99.value <= limit,
-                (None, Demand::Arrivals(_)) => true,
-                // On average they wait at most as long as the operation takes.
-                (None, Demand::Users { .. }) => found.mean.0 <= 2.0 * service.0,
-            }),
+            enough: self.is_possible()
+                && response.is_some_and(|found| match (self.p99, self.demand) {
+                    (Some(limit), _) => found.p99.value <= limit,
+                    (None, Demand::Arrivals(_)) => true,
+                    // On average they wait at most as long as the operation takes.
+                    (None, Demand::Users { .. }) => found.mean.0 <= 2.0 * service.0,
+                }),
         }
     }
 

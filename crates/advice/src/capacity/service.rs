@@ -1,13 +1,14 @@
 //! Service times of a token: the archive's own samples, else the device's profile, else published figures.
 
 use keymark_bench::{
-    Algorithm, CaseRecord, DeviceName, Operation, Parameters, Profile, ProfileError, Provenance,
-    Record, Sampler, ServiceTime, StackName,
+    Algorithm, CaseRecord, DeviceName, Network, Operation, Parameters, Profile, ProfileError,
+    Provenance, Record, Sampler, ServiceTime, StackName,
 };
 use keymark_records::published::PublishedTable;
 use keymark_report::units::{self, counted};
 use keymark_stats::{Seconds, ServiceTimes};
 
+use super::{NetworkPart, NetworkQuestion};
 use crate::cost::{Figures, Way};
 
 /// Source of a profile's distribution.
@@ -23,6 +24,8 @@ pub struct Wanted {
     pub operation: Operation,
     /// Through which program.
     pub stack: StackName,
+    /// Way to it.
+    pub network: NetworkQuestion,
 }
 
 /// Service times of an operation.
@@ -33,6 +36,8 @@ pub struct Service {
     pub times: ServiceTimes,
     /// The run, the profile, the article, with the kind of their figures.
     pub source: String,
+    /// Part of a network in the times.
+    pub network: Option<NetworkPart>,
 }
 
 /// Why there is no service time.
@@ -47,7 +52,7 @@ pub enum NoService {
     Unmeasured(Wanted),
     /// The profile that is named cannot be used.
     #[error("{0}: {1}")]
-    Profile(Wanted, ProfileError),
+    Profile(Box<Wanted>, ProfileError),
 }
 
 impl Service {
@@ -56,19 +61,29 @@ impl Service {
     /// # Errors
     /// When nobody knows it, or the profile that is named cannot be read.
     pub fn find(wanted: &Wanted, runs: &[Record]) -> Result<Self, NoService> {
-        if let Some(found) = runs.iter().find_map(|run| wanted.in_run(run)) {
-            return Ok(found);
-        }
         let named = wanted.device.strip_prefix(TWIN);
-        let found = match (Profile::find(named.unwrap_or(&wanted.device)), named) {
+        let profile = Profile::find(named.unwrap_or(&wanted.device));
+        let way = match (&profile, named) {
+            (Ok(profile), Some(_)) => profile.network.clone(),
+            (Ok(_) | Err(_), _) => Network::default(),
+        };
+        // Times in a run of a twin have its network in them.
+        let runs = if way == Network::default() { runs } else { &[] };
+        if let Some(found) = runs.iter().find_map(|run| wanted.in_run(run)) {
+            return Ok(found.behind(&way, &wanted.network));
+        }
+        let found = match (profile, named) {
             (Ok(profile), _) => wanted.in_profile(&profile),
-            (Err(reason), Some(_)) => return Err(NoService::Profile(wanted.clone(), reason)),
+            (Err(reason), Some(_)) => {
+                return Err(NoService::Profile(Box::new(wanted.clone()), reason));
+            }
             // Another device than a twin need not have one.
             (Err(_), None) => None,
         };
         let published = || Figures::default().with_published(PublishedTable::collection());
         let found = found.or_else(|| wanted.published(&published()));
-        found.ok_or_else(|| NoService::Unmeasured(wanted.clone()))
+        let found = found.ok_or_else(|| NoService::Unmeasured(wanted.clone()))?;
+        Ok(found.behind(&way, &wanted.network))
     }
 
     /// `740 ms, constant`, `151 ms on average, 99 % within 302 ms`
@@ -88,6 +103,7 @@ impl Wanted {
             device: DeviceName::new(&self.device),
             times,
             source: format!("{source}, {provenance}"),
+            network: None,
         }
     }
 

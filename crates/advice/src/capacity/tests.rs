@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use keymark_bench::Network;
 use keymark_bench::case::StackName;
 use keymark_bench::operation::Operation;
 use keymark_report::render::Width;
@@ -13,8 +16,15 @@ fn wanted(device: &str, algorithm: &str) -> Wanted {
         algorithm: algorithm.parse().unwrap(),
         operation: Operation::Sign,
         stack: StackName::RAW,
+        network: DIRECT,
     }
 }
+
+const DIRECT: NetworkQuestion = NetworkQuestion {
+    round_trip: None,
+    calls: 1,
+    quota: None,
+};
 
 fn asked(rate: f64, p99: Option<f64>) -> CapacityQuestion {
     CapacityQuestion {
@@ -164,4 +174,100 @@ fn a_measured_histogram_comes_before_a_profile() {
     assert_says(&service.source, [&*run.id.0]);
     let measured = ServiceTimes::measured(run.cases[0].latencies());
     assert_eq!(Some(&service.times), measured.as_ref());
+}
+
+/// 5 ms of the token behind a network.
+fn behind(network: &NetworkQuestion, rate: f64, p99: Option<f64>) -> CapacityQuestion {
+    let question = asked(rate, p99);
+    let times = ServiceTimes::of([Seconds(0.005)]).unwrap();
+    let token = Service {
+        times,
+        ..question.service
+    };
+    CapacityQuestion {
+        service: token.behind(&Network::default(), network),
+        ..question
+    }
+}
+
+#[test]
+fn round_trips_are_the_tokens_time_in_one_session_and_overlap_in_several() {
+    let remote = NetworkQuestion {
+        round_trip: Some(Duration::from_millis(5)),
+        calls: 3,
+        ..DIRECT
+    };
+    let question = behind(&remote, 150.0, None);
+    // 150/s of 20 ms each: the work of three, so that a fourth is needed. Of 5 ms it is that of one.
+    assert_eq!(question.service.times.mean().0, 0.02);
+    assert_eq!(question.plan().fewest(Distribution::LeastConn), Some(4));
+    assert_says(
+        &said(&question),
+        [
+            "With one session each, the time of 3.0 of 4 tokens is waiting for the network.",
+            "With 4 sessions each: 1 token.",
+            "20.0 ms, constant",
+            "15.0 ms of it network",
+        ],
+    );
+    // The answer is never faster than the network.
+    let fast = behind(&remote, 150.0, Some(0.018));
+    assert!(!fast.plan().0.iter().any(|row| row.enough));
+    let slow = behind(&remote, 10.0, None);
+    assert!(!said(&slow).contains("sessions each"));
+}
+
+#[test]
+fn a_quota_is_met_by_no_number_of_tokens() {
+    let limited = NetworkQuestion {
+        quota: Some(PerSecond(100.0)),
+        ..DIRECT
+    };
+    let over = behind(&limited, 125.0, None);
+    assert_eq!(over.plan().fewest(Distribution::LeastConn), None);
+    assert_says(
+        &said(&over),
+        ["the quota is 100/s, so 20.0 % of the operations are refused"],
+    );
+    let within = behind(&limited, 99.0, None);
+    assert_eq!(within.plan().fewest(Distribution::LeastConn), Some(1));
+    assert_says(&said(&within), ["quota 100/s"]);
+    let users = CapacityQuestion {
+        demand: Demand::Users {
+            count: 300,
+            pause: Seconds(4.0),
+        },
+        ..over
+    };
+    assert_says(&said(&users), ["the quota is 100/s"]);
+}
+
+#[test]
+fn a_twin_behind_a_network_brings_its_round_trip_and_quota() {
+    let run = record::of(vec![record::measured(
+        keymark_testkit::case("rsa2048")
+            .operation(Operation::Sign)
+            .device("twin:aws-kms")
+            .build(),
+        150_000.0,
+    )]);
+    let found = |network| {
+        let wanted = Wanted {
+            network,
+            ..wanted("twin:aws-kms", "rsa2048")
+        };
+        Service::find(&wanted, std::slice::from_ref(&run)).unwrap()
+    };
+    let own = found(DIRECT);
+    // 10 to 30 ms of the network and half of one of the service.
+    assert!((own.times.mean().0 - 0.0205).abs() < 2e-4);
+    let network = own.network.unwrap();
+    assert_eq!(network.quota.map(|quota| quota.0.round()), Some(1000.0));
+    let given = found(NetworkQuestion {
+        round_trip: Some(Duration::from_millis(2)),
+        calls: 2,
+        quota: Some(PerSecond(5.0)),
+    });
+    assert!((given.times.mean().0 - 0.0045).abs() < 1e-9);
+    assert_eq!(given.network.unwrap().quota, Some(PerSecond(5.0)));
 }

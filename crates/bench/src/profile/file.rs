@@ -8,7 +8,7 @@ use crate::outside::visible::{excerpt, located};
 use crate::store::Capability;
 use serde::{Deserialize, Serialize};
 
-use super::{Profile, ProfileStore, Service, ServiceTime};
+use super::{Network, Profile, ProfileStore, Service, ServiceTime};
 
 /// Bytes of the product's name, which every record of a twin has.
 const PRODUCT: usize = 200;
@@ -30,6 +30,7 @@ struct ProfileFile {
     #[serde(default)]
     service: Vec<ProfileEntry>,
     verify: Option<Time>,
+    network: Option<Network>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -89,6 +90,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
         source: file.source,
         note: file.note,
         services,
+        network: network(file.network, file.store)?,
         verify: file
             .verify
             .as_ref()
@@ -96,6 +98,17 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
             .transpose()
             .map_err(|reason| format!("verify: {reason}"))?,
     })
+}
+
+fn network(network: Option<Network>, store: ProfileStore) -> Result<Network, String> {
+    let Some(network) = network else {
+        return Ok(Network::default());
+    };
+    let reason = match store {
+        ProfileStore::Pkcs11 => network.contradiction(),
+        ProfileStore::OpenpgpCard => Some("only a token (store = \"pkcs11\") has one"),
+    };
+    reason.map_or(Ok(network), |reason| Err(format!("network: {reason}")))
 }
 
 /// The entry's own time, or that of the operation that it is assumed to be.
@@ -195,6 +208,7 @@ pub(super) fn write(profile: &Profile) -> Result<String, String> {
             })
             .collect(),
         verify: profile.verify.as_ref().map(written),
+        network: (profile.network != Network::default()).then(|| profile.network.clone()),
     };
     toml::to_string(&file).map_err(|error| error.to_string())
 }
@@ -217,6 +231,7 @@ mod tests {
     use keymark_testkit::assert_says;
 
     use super::*;
+    use crate::profile::{Quota, QuotaError};
 
     const HEAD: &str = "schema = 1\nname = 'x'\nproduct = 'X'\nsource = 'here'\n";
 
@@ -242,7 +257,7 @@ mod tests {
             ),
             (
                 service("algorithm='ed25519'\noperation='sign'\nconstant_s=-1.0"),
-                "a service time must be",
+                "a time must be",
             ),
             (
                 service("algorithm='ed25519'\noperation='sign'\nquantiles_s=[2.0,1.0]"),
@@ -273,6 +288,7 @@ mod tests {
             ("yubikey_version = '4.3'".to_owned(), "yubikey_version"),
             ("yubikey_version = '4.3.100'".to_owned(), "4.3.100"),
             ("wear = 3".to_owned(), "wear"),
+            ("[network]\nround_trip_s = 0.02".to_owned(), "only a token"),
         ] {
             let said = refusal(&rest);
             assert!(said.contains(expected), "{rest}: {said}");
@@ -285,6 +301,53 @@ mod tests {
         assert_says(&long, ["201 bytes; the limit is 200"]);
         let newer = parse(&HEAD.replace('1', "2")).unwrap_err();
         assert_says(&newer, ["update keymark"]);
+    }
+
+    #[test]
+    fn each_mistake_about_a_network_is_named() {
+        for (body, expected) in [
+            ("round_trip_s = -0.02", "line 7: a time must be"),
+            ("round_trip_s = inf", "line 7: a time must be"),
+            ("login_s = nan", "line 7: a time must be"),
+            ("round_trip_s = 0", "line 7: a time must be"),
+            ("round_trip_s = [0.03, 0.01]", "ascending"),
+            ("round_trip_s = [0.03]", "ascending"),
+            ("round_trip_s = 'fast'", "line 7"),
+            ("round_trip_s = 0.1\nround_trip_s = 0.2", "duplicate key"),
+            ("quota_per_s = 0", "line 7: 0 is not a rate"),
+            ("quota_per_s = -5.0", "line 7: -5 is not a rate"),
+            ("quota_per_s = 1e10", "line 7: 10000000000 is not"),
+            ("quota_per_s = 100\nquota_burst = 0", "nonzero"),
+            ("quota_per_s = 100\nquota_burst = 0.5", "0.5"),
+            ("quota_burst = 5", "need a quota_per_s"),
+            ("quota_error = 'CKR_DEVICE_ERROR'", "need a quota_per_s"),
+            ("quota_per_s = 1\nquota_error = 'CKR_OK'", "CKR_OK"),
+            ("sessions = 0", "nonzero"),
+            ("latency_s = 1", "latency_s"),
+        ] {
+            let text = format!("{HEAD}store = 'pkcs11'\n[network]\n{body}\n");
+            let said = parse(&text).map(|_| ()).unwrap_err();
+            assert!(said.contains(expected), "{body}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_network_survives_its_file() {
+        let text = format!(
+            "{HEAD}store = 'pkcs11'\n[network]\nround_trip_s = [0.01, 0.02, 0.03]\nopen_session_s = 1\n\
+             login_s = 0.5\nfind_objects_s = 0.1\nsessions = 7\nquota_per_s = 3\nquota_burst = 4\n\
+             quota_error = 'CKR_FUNCTION_REJECTED'\n"
+        );
+        let profile = parse(&text).unwrap();
+        let network = &profile.network;
+        let mean = network.round_trip.as_ref().map(ServiceTime::mean);
+        assert_eq!(mean, Some(Duration::from_millis(20)));
+        assert_eq!(network.sessions.map(u32::from), Some(7));
+        let interval = Duration::from_nanos(333_333_333);
+        assert_eq!(network.quota, Some(Quota(interval)));
+        assert_eq!(network.quota_burst.map(u32::from), Some(4));
+        assert_eq!(network.quota_error, Some(QuotaError::FunctionRejected));
+        assert_eq!(parse(&write(&profile).unwrap()).unwrap(), profile);
     }
 
     #[test]

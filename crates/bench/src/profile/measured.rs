@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::store::Capability;
 use crate::{Case, CaseRecord, DeviceName, Part, Point, Record, StoreKind};
 
-use super::{Profile, ProfileStore, Service, ServiceTime, Unusable};
+use super::{Network, Profile, ProfileStore, Service, ServiceTime, Unusable};
 
 /// Fewer samples say too little about a distribution.
 const LEAST: usize = 20;
@@ -138,6 +138,8 @@ impl Profile {
             services,
             verify: verify.transpose()?,
             yubikey_version: None,
+            // It is in the measured times.
+            network: Network::default(),
         };
         Ok(MeasuredProfile { profile, left_out })
     }

@@ -2,6 +2,7 @@
 
 mod file;
 mod measured;
+mod network;
 mod service_time;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
 pub use measured::{MeasuredProfile, Unprofiled, slug};
+pub use network::{Network, Quota, QuotaError};
 pub use service_time::{Sampler, ServiceTime, Unusable};
 
 /// Profiles that come with keymark: a file each.
@@ -39,6 +41,8 @@ pub struct Profile {
     pub verify: Option<ServiceTime>,
     /// Answer of a YubiKey to Yubico's version command, from its OpenPGP application or its firmware.
     pub yubikey_version: Option<[u8; 3]>,
+    /// Way to a token behind a network.
+    pub network: Network,
 }
 
 /// Interface of a device, which its twin has.

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
+use serde::{Deserialize, Serialize};
 
 /// Longer than any device takes.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// A constant, or a distribution given by its quantiles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "SecondsEntry", into = "SecondsEntry")]
 pub enum ServiceTime {
     /// Always the same.
     Constant(Duration),
@@ -18,11 +20,41 @@ pub enum ServiceTime {
     Quantiles(Vec<Duration>),
 }
 
+/// Seconds in a file: a number, or a list of quantiles.
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum SecondsEntry {
+    Constant(f64),
+    Quantiles(Vec<f64>),
+}
+
+impl TryFrom<SecondsEntry> for ServiceTime {
+    type Error = Unusable;
+
+    fn try_from(seconds: SecondsEntry) -> Result<Self, Unusable> {
+        match seconds {
+            SecondsEntry::Constant(seconds) => Self::constant(seconds),
+            SecondsEntry::Quantiles(seconds) => Self::quantiles(&seconds),
+        }
+    }
+}
+
+impl From<ServiceTime> for SecondsEntry {
+    fn from(time: ServiceTime) -> Self {
+        match time {
+            ServiceTime::Constant(time) => Self::Constant(time.as_secs_f64()),
+            ServiceTime::Quantiles(quantiles) => {
+                Self::Quantiles(quantiles.iter().map(Duration::as_secs_f64).collect())
+            }
+        }
+    }
+}
+
 /// A service time that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Zero, negative, infinite or ten minutes and more.
-    #[error("a service time must be between 0 and 600 s, not {0} s")]
+    #[error("a time must be between 0 and 600 s, not {0} s")]
     OutOfRange(String),
     /// Fewer than two quantiles, or not ascending.
     #[error("quantiles must be at least two numbers in ascending order")]

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
+use keymark_shim_protocol::pkcs11::trace;
 use keymark_stores::pkcs11::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
@@ -24,14 +26,65 @@ const CALLERS: [(u32, u32); 5] = [(1, 1), (1, 4), (4, 1), (2, 8), (8, 2)];
 /// A caller that came that much earlier, in nanoseconds, came first.
 const EARLIER: u64 = 5_000_000;
 
-/// Both.
+/// Round trip of a twin behind a network in milliseconds.
+const ROUND_TRIP_MS: f64 = 20.0;
+/// Threads that share two sessions.
+const THREADS: u32 = 8;
+/// Quota of operations per second, and how many of them are admitted at once.
+const QUOTA: (f64, usize) = (100.0, 10);
+
+/// All of it.
 pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
     let token = SoftHsmToken::new();
     token.make_key("rsa:2048", "01", "rsa2048");
     Pkcs11Loop::compile(&token.path(""))?;
     let mut figures = tracing(&token)?;
-    figures.extend(twin(&token)?);
+    let client = client(&token);
+    figures.extend(twin(&token, &client)?);
+    figures.extend(network(&token, &client)?);
     Ok(figures)
+}
+
+/// The C callers.
+fn client(token: &SoftHsmToken) -> PathBuf {
+    let client = token.path("client");
+    let source = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../shims/pkcs11/tests/it/client.c"
+    );
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-std=gnu11", "-O2", "-o"])
+        .arg(&client)
+        .arg(source);
+    token.run(compiler.args(["-ldl", "-lpthread"]));
+    client
+}
+
+/// A twin that signs in that time, with more lines of its profile.
+fn twin_module(
+    token: &SoftHsmToken,
+    name: &str,
+    (seconds, network): (f64, &str),
+) -> Result<PathBuf, Failure> {
+    let profile = token.path(&format!("{name}.toml"));
+    fs::write(
+        &profile,
+        format!(
+            "schema=1\nname='{name}'\nstore='pkcs11'\nproduct='X'\nsource='overhead'\n\
+             [[service]]\nalgorithm='rsa2048'\noperation='sign'\nconstant_s={seconds}\n{network}\n"
+        ),
+    )?;
+    let settings = Settings {
+        trace: Some(token.path(&format!("{name}.trace"))),
+        twin: Some(TwinSettings {
+            profile: profile.display().to_string(),
+            device: Some(token.path(&format!("{name}.device"))),
+            ..TwinSettings::default()
+        }),
+        ..Settings::default()
+    };
+    module(token, &format!("{name}.so"), settings)
 }
 
 /// keymark's module before SoftHSM2, for processes that have nothing of it in their environment.
@@ -94,40 +147,12 @@ struct Served {
     asked: u64,
 }
 
-fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
-    let profile = token.path("profile.toml");
-    let seconds = SERVICE_MS / 1e3;
-    fs::write(
-        &profile,
-        format!(
-            "schema=1\nname='x'\nstore='pkcs11'\nproduct='X'\nsource='overhead'\n\
-             [[service]]\nalgorithm='rsa2048'\noperation='sign'\nconstant_s={seconds}\n"
-        ),
-    )?;
-    let settings = Settings {
-        twin: Some(TwinSettings {
-            profile: profile.display().to_string(),
-            device: Some(token.path("device")),
-            ..TwinSettings::default()
-        }),
-        ..Settings::default()
-    };
-    let module = module(token, "twin.so", settings)?;
-    let client = token.path("client");
-    let source = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../shims/pkcs11/tests/it/client.c"
-    );
-    let mut compiler = Command::new("cc");
-    compiler
-        .args(["-std=gnu11", "-O2", "-o"])
-        .arg(&client)
-        .arg(source);
-    token.run(compiler.args(["-ldl", "-lpthread"]));
+fn twin(token: &SoftHsmToken, client: &Path) -> Result<Vec<Figure>, Failure> {
+    let module = twin_module(token, "twin", (SERVICE_MS / 1e3, ""))?;
     let mut figures = Vec::new();
     for (processes, threads) in CALLERS {
         let each = OPERATIONS / (processes * threads);
-        let mut callers = Command::new(&client);
+        let mut callers = Command::new(client);
         callers.arg(&module).args([PIN, "1"]);
         callers.args([processes, threads, each].map(|number| number.to_string()));
         let output = token.run(callers.arg("sign"));
@@ -150,6 +175,66 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
+/// Known answers of a twin behind a network.
+fn network(token: &SoftHsmToken, client: &Path) -> Result<Vec<Figure>, Failure> {
+    let run = |module: &Path, [threads, each]: [u32; 2], how: &str, sessions: Option<&str>| {
+        let mut callers = Command::new(client);
+        callers.arg(module).args([PIN, "1", "1"]);
+        callers.args([threads, each].map(|number| number.to_string()));
+        callers.envs(sessions.map(|sessions| ("CLIENT_SESSIONS", sessions)));
+        token.run(callers.arg(how)).stdout
+    };
+    let round_trip = format!("[network]\nround_trip_s = {}", ROUND_TRIP_MS / 1e3);
+    let remote = twin_module(token, "remote", (1e-5, &round_trip))?;
+    run(&remote, [1, 100], "sign", None);
+    let (mut count, mut total) = (0, Duration::ZERO);
+    for thread in trace::read(&token.path("remote.trace"))? {
+        for (_, times) in thread.calls.iter().filter(|(traced, _)| traced.is_remote()) {
+            count += times.count;
+            total += times.total;
+        }
+    }
+    let expected = count as f64 * ROUND_TRIP_MS / 1e3;
+    let mut served = parsed(&run(&remote, [THREADS, 30], "sign", Some("2")))?;
+    served.sort_unstable_by_key(|served| served.end);
+    let each = service_ms(&served, THREADS);
+    let limited = format!(
+        "[network]\nquota_per_s = {}\nquota_burst = {}",
+        QUOTA.0, QUOTA.1
+    );
+    let limited = twin_module(token, "limited", (5e-3, &limited))?;
+    let lines = run(&limited, [4, 100], "again", None);
+    let mut admitted = parsed(&lines)?;
+    admitted.sort_unstable_by_key(|served| served.end);
+    // Behind those that are admitted at once.
+    let rate = 1e3 / service_ms(&admitted[QUOTA.1..], 4);
+    Ok(vec![
+        Figure::new(
+            format!(
+                "time of {count} calls over a network of {ROUND_TRIP_MS} ms, off calls × round trip"
+            ),
+            100.0 * (total.as_secs_f64() / expected - 1.0).abs(),
+            Limit::AtMost(1.0),
+            " %",
+        ),
+        Figure::new(
+            format!(
+                "rate of {THREADS} threads with two sessions over that network, off that of two"
+            ),
+            100.0 * (ROUND_TRIP_MS / 2.0 / each - 1.0).abs(),
+            Limit::AtMost(1.0),
+            " %",
+        ),
+        Figure::new(
+            format!("rate under a quota of {}/s, off the quota", QUOTA.0),
+            100.0 * (rate / QUOTA.0 - 1.0).abs(),
+            Limit::AtMost(2.0),
+            " %",
+        ),
+    ])
+}
+
+/// Refusals are no operations.
 fn parsed(lines: &[u8]) -> Result<Vec<Served>, Failure> {
     let text = std::str::from_utf8(lines)?;
     let served = |line: &str| -> Option<Served> {
@@ -160,7 +245,11 @@ fn parsed(lines: &[u8]) -> Result<Vec<Served>, Failure> {
             asked: numbers.next()?.ok()?,
         })
     };
-    let all: Option<Vec<Served>> = text.lines().map(served).collect();
+    let all: Option<Vec<Served>> = text
+        .lines()
+        .filter(|line| !line.starts_with("refused"))
+        .map(served)
+        .collect();
     all.ok_or_else(|| format!("the client said {text:?}").into())
 }
 

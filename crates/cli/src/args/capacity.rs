@@ -37,6 +37,15 @@ pub struct CapacityArguments {
     /// Instead of a device: 740ms, a mixture with weights (150ms:95,300ms:5), or a .csv file of samples, a time a line
     #[arg(long, value_name = "TIME", value_parser = service_time)]
     pub service_time: Option<Service>,
+    /// Round trip of a call to a token behind a network [default: that of the profile]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub round_trip: Option<Duration>,
+    /// Calls to the token for one operation: 'keymark trace' counts those of a program
+    #[arg(long, value_name = "N", value_parser = |text: &str| count("calls", 1_000, text), default_value = "1")]
+    pub calls: NonZeroU32,
+    /// Operations that the tokens' service admits, all together [default: the quota of the profile]
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub quota: Option<PerSecond>,
     /// Operations that arrive at random: 2/s, 500/min, 1000000/day; -o draws all of a range (1/s..20/s); the answer is for its end
     #[arg(long, value_name = "RATE", value_parser = rates)]
     pub rate: Option<Rates>,
@@ -121,6 +130,7 @@ fn service_time(text: &str) -> Result<Service, String> {
         device: DeviceName::new("token"),
         times,
         source: format!("as given: {text}"),
+        network: None,
     })
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use keymark_advice::capacity::{CapacityQuestion, CapacityRow, Plan, Service, Wanted};
-use keymark_bench::Operation;
+use keymark_advice::capacity::{
+    CapacityQuestion, CapacityRow, NetworkQuestion, Plan, Service, Wanted,
+};
+use keymark_bench::{Network, Operation};
 use keymark_report::charts::Theme;
 use keymark_report::pictures;
 use keymark_stats::{Demand, Distribution, PerSecond, Seconds};
@@ -50,8 +52,13 @@ fn demand(arguments: &CapacityArguments) -> Demand {
 }
 
 fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<Service, Failure> {
+    let network = NetworkQuestion {
+        round_trip: arguments.round_trip,
+        calls: arguments.calls.get(),
+        quota: arguments.quota,
+    };
     if let Some(given) = &arguments.service_time {
-        return Ok(given.clone());
+        return Ok(given.clone().behind(&Network::default(), &network));
     }
     let (Some(device), Some(algorithm)) = (&arguments.device, arguments.algorithm) else {
         return Err(Failure::usage("name a device with an algorithm"));
@@ -66,6 +73,7 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
             .or(usual)
             .unwrap_or(Operation::Decapsulate),
         stack: arguments.stack,
+        network,
     };
     let archive = archive::open_to_read(archive)?;
     let runs = archive.newest_of_each(1, |case| {
@@ -89,7 +97,12 @@ fn print(question: &CapacityQuestion, plan: &Plan) {
     print_json(&json!({
         "fewest": fewest(0),
         "fewest_with_spare": fewest(question.spare),
-        "service": { "mean_s": service.times.mean(), "source": service.source },
+        "service": {
+            "mean_s": service.times.mean(),
+            "network_s": service.network.as_ref().map(|network| network.wait),
+            "quota_per_s": service.network.as_ref().and_then(|network| network.quota),
+            "source": service.source,
+        },
         "seed": question.seed,
     }));
 }

@@ -56,6 +56,38 @@ fn a_measured_token_is_its_histogram_and_a_picture_is_drawn() {
 }
 
 #[test]
+fn a_network_and_a_quota_are_in_the_lines_for_programs() {
+    let place = Place::new(KEYMARK);
+    let last = |arguments: &str| {
+        let asked = format!("capacity --format json --rate 100/s {arguments}");
+        place.rows(&asked).pop().unwrap()
+    };
+    let given = last("--service-time 5ms --round-trip 5ms --calls 3 --quota 150/s");
+    assert_eq!(given["fewest"]["leastconn"], 3);
+    let service = &given["service"];
+    let near = |name: &str, expected: f64| {
+        let figure = service[name].as_f64().unwrap();
+        assert!((figure - expected).abs() < 1e-9, "{name}: {figure}");
+    };
+    near("mean_s", 0.02);
+    near("network_s", 0.015);
+    near("quota_per_s", 150.0);
+    let over = last("--service-time 5ms --quota 90/s");
+    assert!(over["fewest"]["leastconn"].is_null(), "{over}");
+    let local = last("--service-time 5ms");
+    assert!(local["service"]["network_s"].is_null(), "{local}");
+    for (wrong, named) in [
+        ("--round-trip=-5ms", "--round-trip"),
+        ("--round-trip inf", "--round-trip"),
+        ("--quota 0/s", "--quota"),
+        ("--calls 0", "--calls"),
+    ] {
+        let asked = format!("capacity --service-time 5ms --rate 1/s {wrong}");
+        assert_says(&place.ends(&asked, 2).said(), [named]);
+    }
+}
+
+#[test]
 fn what_cannot_be_answered_says_what_would() {
     let place = Place::new(KEYMARK);
     for (asked, status, words) in [

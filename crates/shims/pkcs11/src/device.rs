@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
+use keymark_bench::profile::Quota;
 use keymark_shim_protocol::pkcs11::Call;
 use keymark_shim_protocol::pkcs11::settings::{MOST_LANES, TwinSettings};
 use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SINCE};
@@ -20,6 +21,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
 const BOOT: usize = 1;
 const LANE_COUNT: usize = 2;
 const DRAWS: usize = 3;
+const QUOTA: usize = 4;
 const FREE: usize = 8;
 const LENGTH: usize = 8 * (FREE + MOST_LANES as usize);
 
@@ -87,6 +89,19 @@ impl Device {
     /// A number that nobody else has drawn.
     pub(crate) fn draw(&self) -> u64 {
         self.word(DRAWS).fetch_add(1, Relaxed)
+    }
+
+    /// Returns whether a quota admits an operation that arrives then, by the generic cell rate algorithm (ITU-T I.371,
+    /// annex A): the number is the time at which the next one is due.
+    pub(crate) fn admits(&self, quota: Quota, burst: u32, arrival: u64) -> bool {
+        let interval = clock::nanoseconds(quota.0);
+        let early = interval.saturating_mul(u64::from(burst.saturating_sub(1)));
+        let next = |due: u64| {
+            let due = due.max(arrival);
+            (due - arrival <= early).then(|| due.saturating_add(interval))
+        };
+        let due = self.word(QUOTA);
+        due.fetch_update(AcqRel, Relaxed, next).is_ok()
     }
 
     /// Returns the process that has the token to itself.
@@ -194,6 +209,8 @@ fn boot() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn settings(path: &Path) -> TwinSettings {
@@ -222,6 +239,29 @@ mod tests {
         };
         let said = Device::open(&wider, "x").unwrap_err();
         assert!(said.contains("1 lanes"), "{said}");
+    }
+
+    #[test]
+    fn a_quota_admits_a_burst_and_then_its_rate_to_all_together() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("device");
+        let devices = [(); 2].map(|()| Device::open(&settings(&path), "x").unwrap());
+        let quota = Quota(Duration::from_nanos(10));
+        let admitted = |arrivals: &mut dyn Iterator<Item = u64>, burst| {
+            let admits = |arrival: &u64| {
+                let device = &devices[(arrival % 2) as usize];
+                device.admits(quota, burst, *arrival)
+            };
+            arrivals.filter(admits).collect::<Vec<u64>>()
+        };
+        // Three at once, and one each ten nanoseconds.
+        let expected = [1000, 1001, 1002, 1010, 1020, 1030, 1040];
+        assert_eq!(admitted(&mut (1000..1050), 3), expected);
+        // One that waited has a burst again, and not a larger one.
+        assert_eq!(admitted(&mut (5000..5011), 3), [5000, 5001, 5002, 5010]);
+        assert_eq!(admitted(&mut (9000..9100), 1).len(), 10);
+        // At nine tenths of the rate nothing is refused.
+        assert_eq!(admitted(&mut (20_000..21_100).step_by(11), 1).len(), 100);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use keymark_shim_protocol::pkcs11::{Call, Traced};
 
 use crate::interfaces::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList, hand_out, obtain};
 use crate::trace::traced;
-use crate::twin::Use;
+use crate::twin::{Closed, Use};
 
 /// Calls a function of the module by its name, if it has it.
 macro_rules! real {
@@ -30,34 +30,40 @@ macro_rules! real {
 }
 
 macro_rules! at_twin {
-    ($library:ident, $twin:ident, $real:ident, plain $name:ident($($argument:ident),*)) => {{
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, plain $name:ident($($argument:ident),*)) => {{
         let _ = $twin;
         $real()
     }};
-    ($library:ident, $twin:ident, $real:ident, alone $name:ident($($argument:ident),*)) => {
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, alone $name:ident($($argument:ident),*)) => {
         $twin.alone(Call::$name, $real)
     };
-    ($library:ident, $twin:ident, $real:ident, forgets $name:ident($($argument:ident),*)) => {{
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, opens $name:ident($($argument:ident),*)) => {
+        $twin.open($real)
+    };
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, closes($which:ident) $name:ident($($argument:ident),*)) => {
+        $twin.close(Closed::$which, $real)
+    };
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, forgets $name:ident($($argument:ident),*)) => {{
         $twin.forget_keys();
         $real()
     }};
-    ($library:ident, $twin:ident, $real:ident, begins($used:ident) $name:ident($session:ident, $mechanism:ident, $key:ident)) => {
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, begins($used:ident) $name:ident($session:ident, $mechanism:ident, $key:ident)) => {
         $twin.begin(&$library.callee, ($session, $key), Use::$used, $real)
     };
     // Without room it is asked for the length, or given a part of the message.
-    ($library:ident, $twin:ident, $real:ident, works($used:ident, $result:ident) $name:ident($session:ident, $($argument:ident),*)) => {
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, works($used:ident, $result:ident) $name:ident($session:ident, $($argument:ident),*)) => {
         if $result.is_null() {
             $real()
         } else {
-            $twin.end($session, Use::$used, $real)
+            $twin.end(($session, Use::$used), $trip, $real)
         }
     };
-    ($library:ident, $twin:ident, $real:ident, at_once($operation:ident)
+    ($library:ident, $twin:ident, $trip:ident, $real:ident, at_once($operation:ident)
      $name:ident($session:ident, $mechanism:ident, $key:ident, $($argument:ident),*)) => {
         $twin.at_once(
             &$library.callee,
-            ($session, $key),
-            Operation::$operation,
+            ($session, $key, Operation::$operation),
+            $trip,
             $real,
         )
     };
@@ -81,10 +87,14 @@ macro_rules! function {
     (own $name:ident($($argument:ident: $type:ty),*)) => {};
     ($kind:ident $(($($of:ident),*))? $name:ident($($argument:ident: $type:ty),*)) => {
         unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
-            traced(as_traced!($kind $(($($of),*))? $name), |library| {
+            let what = as_traced!($kind $(($($of),*))? $name);
+            traced(what, |library| {
                 let real = || real!(library, $name($($argument),*));
                 match &library.twin {
-                    Some(twin) => at_twin!(library, twin, real, $kind $(($($of),*))? $name($($argument),*)),
+                    Some(twin) => twin.sent(what, |trip| {
+                        let _ = trip;
+                        at_twin!(library, twin, trip, real, $kind $(($($of),*))? $name($($argument),*))
+                    }),
                     None => real(),
                 }
             })
@@ -114,6 +124,24 @@ unsafe extern "C" fn C_GetInfo(info: *mut CK_INFO) -> CK_RV {
             && code == CKR_OK
         {
             info.libraryDescription = twin.description();
+        }
+        code
+    })
+}
+
+/// A twin has as many sessions as its device.
+unsafe extern "C" fn C_GetTokenInfo(slot: CK_SLOT_ID, info: *mut CK_TOKEN_INFO) -> CK_RV {
+    traced(Traced::Whole(Call::C_GetTokenInfo), |library| {
+        let real = || real!(library, C_GetTokenInfo(slot, info));
+        let Some(twin) = &library.twin else {
+            return real();
+        };
+        let code = twin.alone(Call::C_GetTokenInfo, real);
+        // SAFETY: the caller's structure, or null.
+        if let (Some(most), Some(info)) = (twin.most_sessions(), unsafe { info.as_mut() })
+            && code == CKR_OK
+        {
+            info.ulMaxSessionCount = most.into();
         }
         code
     })

@@ -12,5 +12,6 @@ mod environment;
 mod functions;
 mod interfaces;
 mod library;
+mod network;
 mod trace;
 mod twin;

@@ -5,6 +5,8 @@ use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use cryptoki_sys::CKR_OK;
 use keymark_shim_protocol::pkcs11::Traced;
@@ -41,6 +43,14 @@ pub(crate) fn library() -> Option<&'static ModuleShim> {
 #[allow(clippy::print_stderr, reason = "there is no other way to the user")]
 pub(crate) fn tell(text: &str) {
     eprintln!("keymark's PKCS#11 module: {text}");
+}
+
+/// Tells the user the first time.
+pub(crate) fn tell_once(is_told: &AtomicBool, text: &str) {
+    // No `Once`: of a process that forks meanwhile, the child would wait for ever.
+    if !is_told.swap(true, Relaxed) {
+        tell(text);
+    }
 }
 
 impl ModuleShim {

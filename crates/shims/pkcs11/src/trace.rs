@@ -21,7 +21,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
 use crate::alone::outer_call;
 use crate::clock;
-use crate::library::{ModuleShim, library, tell};
+use crate::library::{ModuleShim, library, tell_once};
 
 thread_local! {
     /// The slot of this thread, and of which process it is: after a fork it is the parent's.
@@ -61,15 +61,13 @@ pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static ModuleShim) -> CK_R
 /// A library that asks OpenSSL for random numbers while it logs in gets them from itself, where the program has made it
 /// OpenSSL's provider before all others: it would wait for itself for ever.
 fn tell_of_nesting(outer: Call) {
-    // No `Once`: of a process that forks meanwhile, the child would wait for ever.
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
-    if !IS_TOLD.swap(true, Relaxed) {
-        tell(&format!(
-            "{} calls the module while the module is at work, which is refused: 'openssl -provider pkcs11' does \
-             that; name the provider in openssl.cnf, or use the engine",
-            outer.name()
-        ));
-    }
+    let text = format!(
+        "{} calls the module while the module is at work, which is refused: 'openssl -provider pkcs11' does that; name \
+         the provider in openssl.cnf, or use the engine",
+        outer.name()
+    );
+    tell_once(&IS_TOLD, &text);
 }
 
 /// The file with what is counted.
@@ -113,6 +111,15 @@ impl Trace {
             word(Field::Code).store(code, Relaxed);
         }
         slot.half(counter(what, bucket(took))).fetch_add(1, Relaxed);
+        if what.is_remote() {
+            let word = |which: Identity| slot.word(which as usize);
+            let sent = word(Identity::Remote).fetch_add(1, Relaxed) + 1;
+            if what.is_operation() && code == CKR_OK {
+                // Refused where it is known already.
+                let _ = word(Identity::RemoteFirst).compare_exchange(0, sent, Relaxed, Relaxed);
+                word(Identity::RemoteLast).store(sent, Relaxed);
+            }
+        }
     }
 
     fn slot(&self, now: u64) -> Option<Mapping> {

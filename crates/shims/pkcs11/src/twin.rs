@@ -1,27 +1,28 @@
 //! The time of a device over another module, with only the abilities of the device.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use cryptoki_sys::{
     CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE,
-    CKR_DEVICE_ERROR, CKR_FUNCTION_FAILED, CKR_KEY_SIZE_RANGE, CKR_KEY_TYPE_INCONSISTENT,
-    CKR_MECHANISM_INVALID, CKR_OK,
+    CKR_DEVICE_ERROR, CKR_FUNCTION_FAILED, CKR_FUNCTION_REJECTED, CKR_KEY_SIZE_RANGE,
+    CKR_KEY_TYPE_INCONSISTENT, CKR_MECHANISM_INVALID, CKR_OK, CKR_SESSION_COUNT,
 };
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
-use keymark_bench::profile::{Profile, Sampler, ServiceTime};
+use keymark_bench::profile::{Profile, Quota, QuotaError, Sampler, ServiceTime};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
-use keymark_shim_protocol::pkcs11::{Call, twin};
+use keymark_shim_protocol::pkcs11::{Call, Traced, twin};
 
 use crate::abilities::{self, Key, Range};
 use crate::alone::{Alone, Gate, Stuck};
 use crate::clock;
 use crate::device::Device;
 use crate::interfaces::Callee;
-use crate::library::tell;
+use crate::library::{tell, tell_once};
+use crate::network::Trip;
 use crate::trace::note_waiting;
 
 /// Use of a key by a session, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
@@ -40,6 +41,13 @@ impl Use {
             Self::Decrypt => Operation::Decrypt,
         }
     }
+}
+
+/// Sessions that a call closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closed {
+    One,
+    All,
 }
 
 /// The device.
@@ -83,6 +91,8 @@ struct OfProcess {
     uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<ServiceTime>>>,
     /// Keys that were described: asking takes SoftHSM2 a quarter of a millisecond.
     keys: Mutex<HashMap<CK_OBJECT_HANDLE, Key>>,
+    /// Number of open sessions.
+    open: AtomicU32,
     gate: Gate,
 }
 
@@ -101,6 +111,7 @@ impl Sessions {
                 process,
                 uses: Mutex::default(),
                 keys: Mutex::default(),
+                open: AtomicU32::default(),
                 gate: Gate::default(),
             }));
             let put = self
@@ -133,6 +144,76 @@ impl Twin {
             Ok(_alone) => real(),
             Err(Stuck) => CKR_FUNCTION_FAILED,
         }
+    }
+
+    /// Sends a call to the device and waits for its answer, where a network is between.
+    pub(crate) fn sent(&self, what: Traced, run: impl FnOnce(&Trip) -> CK_RV) -> CK_RV {
+        let network = &self.profile.network;
+        let trip = Trip::begin(what, network, |time| {
+            Sampler::nth(self.seed, self.device.draw()).draw(time)
+        });
+        let code = run(&trip);
+        trip.end();
+        code
+    }
+
+    /// Waits until the operation is at the device, which refuses it beyond its quota.
+    fn admitted(&self, trip: &Trip) -> Result<(), CK_RV> {
+        trip.arrive();
+        let network = &self.profile.network;
+        let burst = network.quota_burst.map_or(1, Into::into);
+        let admits = |quota: Quota| self.device.admits(quota, burst, trip.arrival);
+        if network.quota.is_none_or(admits) {
+            return Ok(());
+        }
+        Err(match network.quota_error.unwrap_or_default() {
+            QuotaError::DeviceError => CKR_DEVICE_ERROR,
+            QuotaError::FunctionRejected => CKR_FUNCTION_REJECTED,
+        })
+    }
+
+    pub(crate) fn most_sessions(&self) -> Option<u32> {
+        self.profile.network.sessions.map(Into::into)
+    }
+
+    /// Opens a session, unless the program has as many as the device allows.
+    pub(crate) fn open(&self, real: impl FnOnce() -> CK_RV) -> CK_RV {
+        let most = self.most_sessions().unwrap_or(u32::MAX);
+        let open = &self.sessions.of_process().open;
+        let more = |open: u32| (open < most).then_some(open + 1);
+        if open
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, more)
+            .is_err()
+        {
+            static IS_TOLD: AtomicBool = AtomicBool::new(false);
+            let text = format!(
+                "twin:{} allows a program {most} sessions: close one before you open another",
+                self.profile.name
+            );
+            tell_once(&IS_TOLD, &text);
+            return CKR_SESSION_COUNT;
+        }
+        let code = real();
+        if code != CKR_OK {
+            open.fetch_sub(1, Ordering::AcqRel);
+        }
+        code
+    }
+
+    /// Closes sessions, after which another key may have a handle that is known.
+    pub(crate) fn close(&self, closed: Closed, real: impl FnOnce() -> CK_RV) -> CK_RV {
+        self.forget_keys();
+        let code = real();
+        let fewer = |open: u32| match closed {
+            Closed::One => open.checked_sub(1),
+            Closed::All => Some(0),
+        };
+        if code == CKR_OK {
+            let open = &self.sessions.of_process().open;
+            // None was open.
+            let _ = open.fetch_update(Ordering::AcqRel, Ordering::Relaxed, fewer);
+        }
+        code
     }
 
     pub(crate) fn description(&self) -> [u8; twin::DESCRIPTION] {
@@ -219,37 +300,45 @@ impl Twin {
     /// room is made again, and one without a beginning is the module's to refuse.
     pub(crate) fn end(
         &self,
-        session: CK_SESSION_HANDLE,
-        used: Use,
+        begun: (CK_SESSION_HANDLE, Use),
+        trip: &Trip,
         real: impl FnOnce() -> CK_RV,
     ) -> CK_RV {
         let sessions = self.sessions.of_process();
         let uses = sessions.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = uses.get(&(session, used)).cloned().flatten();
+        let service = uses.get(&begun).cloned().flatten();
         drop(uses);
-        match begun {
-            Some(service) => self.work(&service, real),
-            None => real(),
+        let Some(service) = service else {
+            return real();
+        };
+        match self.admitted(trip) {
+            Ok(()) => self.work(&service, trip, real),
+            Err(refused) => {
+                // Done all the same: the use of the key is ended with it, as by a refusal.
+                real();
+                refused
+            }
         }
     }
 
     pub(crate) fn at_once(
         &self,
         callee: &Callee,
-        (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
-        operation: Operation,
+        (session, key, operation): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE, Operation),
+        trip: &Trip,
         real: impl FnOnce() -> CK_RV,
     ) -> CK_RV {
-        match self.service(callee, session, key, operation) {
+        let service = self.service(callee, session, key, operation);
+        match service.and_then(|service| self.admitted(trip).map(|()| service)) {
             Err(refused) => refused,
-            Ok(Some(service)) => self.work(&service, real),
+            Ok(Some(service)) => self.work(&service, trip, real),
             Ok(None) => real(),
         }
     }
 
     /// Has the module do it, in the device's turn and time.
-    fn work(&self, service: &ServiceTime, real: impl FnOnce() -> CK_RV) -> CK_RV {
-        let arrival = clock::now();
+    fn work(&self, service: &ServiceTime, trip: &Trip, real: impl FnOnce() -> CK_RV) -> CK_RV {
+        let arrival = trip.arrival;
         let time = Sampler::nth(self.seed, self.device.draw()).draw(service);
         let service_time = clock::nanoseconds(time);
         let (start, end) = self.device.reserve(arrival, service_time);
@@ -261,21 +350,21 @@ impl Twin {
         }
         let done = clock::now();
         let calculated = clock::processor().saturating_sub(calculated);
-        let is_late = done > end;
-        if self.pace.is_too_slow(is_late, calculated > service_time) {
-            // No `Once`: of a process that forks meanwhile, the child would wait for ever.
-            static IS_TOLD: AtomicBool = AtomicBool::new(false);
+        let is_late = done > end + trip.back;
+        if self
+            .pace
+            .is_too_slow(is_late, calculated > service_time + trip.back)
+        {
             let needed = Duration::from_nanos(done - arrival);
-            if !IS_TOLD.swap(true, Ordering::Relaxed) {
-                tell(&format!(
-                    "this machine needed {needed:?} for what twin:{} does in {time:?}: the device is too fast to be \
-                     imitated",
-                    self.profile.name
-                ));
-            }
+            static IS_TOLD: AtomicBool = AtomicBool::new(false);
+            let text = format!(
+                "this machine needed {needed:?} for what twin:{} does in {time:?}: the device is too fast to be imitated",
+                self.profile.name
+            );
+            tell_once(&IS_TOLD, &text);
             return CKR_DEVICE_ERROR;
         }
-        clock::wait_until(end);
+        trip.done_at(end);
         note_waiting(start - arrival);
         CKR_OK
     }

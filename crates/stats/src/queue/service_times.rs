@@ -67,6 +67,23 @@ impl ServiceTimes {
         Some(Self { measured, ..times })
     }
 
+    /// Adds a delay to each time: always the same one, or random ones in turn. Weighted times get the first one.
+    pub fn plus(&self, delays: &[Seconds]) -> Self {
+        let count = match delays {
+            [] => return self.clone(),
+            several if self.cumulative.is_empty() => self.times.len().max(several.len()),
+            _ => self.times.len(),
+        };
+        let times = self.times.iter().cycle().zip(delays.iter().cycle());
+        Self {
+            times: times
+                .map(|(time, delay)| time + delay.0)
+                .take(count)
+                .collect(),
+            ..self.clone()
+        }
+    }
+
     /// Their mean.
     pub fn mean(&self) -> Seconds {
         Seconds(self.mean_of(|time| time))

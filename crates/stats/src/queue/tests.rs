@@ -322,3 +322,15 @@ fn what_a_measurement_leaves_open_widens_the_interval() {
         Method::StudentT
     );
 }
+
+#[test]
+fn delays_are_added_to_each_time() {
+    let near = |times: ServiceTimes, mean: f64| (times.mean().0 - mean).abs() < 1e-12;
+    assert!(near(mixture().plus(&[Seconds(1.0)]), 1.1575));
+    assert!(near(constant(2.0).plus(&[]), 2.0));
+    let varied = constant(2.0).plus(&[Seconds(0.1), Seconds(0.3)]);
+    assert!(near(varied.clone(), 2.2));
+    assert_eq!(varied.level(1.0), Seconds(2.3));
+    let both = ServiceTimes::of([Seconds(1.0), Seconds(2.0)]).unwrap();
+    assert!(near(both.plus(&[Seconds(0.5)]), 2.0));
+}

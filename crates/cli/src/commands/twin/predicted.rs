@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::{Profile, ProfileStore, Service, ServiceTime, slug};
+use keymark_bench::{Network, Profile, ProfileStore, Service, ServiceTime, slug};
 use keymark_mcu::target::Target;
 use keymark_report::units;
 
@@ -47,6 +47,7 @@ pub(super) fn profile(target: &Target, arguments: &MakeArguments) -> Result<Stri
         services,
         verify: None,
         yubikey_version: None,
+        network: Network::default(),
     };
     profile.to_toml().map_err(Failure::usage)
 }

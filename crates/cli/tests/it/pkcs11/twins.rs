@@ -57,6 +57,43 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
 
+/// Refusals by a limit end their case with the device's code, and are no samples.
+#[test]
+fn a_twin_behind_a_network_refuses_what_exceeds_its_sessions_and_its_quota() {
+    let place = Place::new(KEYMARK);
+    let twin = |name: &str, network: &str| {
+        let text = std::fs::read_to_string(profile(&place)).unwrap();
+        let path = place.path(&format!("{name}.toml"));
+        std::fs::write(&path, format!("{text}[network]\n{network}\n")).unwrap();
+        format!("twin:{}", path.display())
+    };
+    let measure = |twin: &str, load: &str, code| {
+        let bench = "bench --format json --algorithm rsa2048 --operation sign --stack raw";
+        place
+            .ends(&format!("{bench} --device {twin} {load}"), code)
+            .rows()
+    };
+    let few = twin("few", "round_trip_s = 0.01\nsessions = 3");
+    let rows = measure(&few, "--workers 1,2,3 --samples 6", 1);
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    for row in rows {
+        if row["workers"] == 3 {
+            assert_says(&row["reason"], ["CKR_SESSION_COUNT", "--workers 2"]);
+        } else {
+            assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+            assert!(row["mean_s"].as_f64().unwrap() >= 0.04, "{row}");
+        }
+    }
+    let slow = twin(
+        "slow",
+        "quota_per_s = 0.5\nquota_burst = 5\nquota_error = 'CKR_FUNCTION_REJECTED'",
+    );
+    let rows = measure(&slow, "--samples 20", 1);
+    assert_says(&rows[0]["reason"], ["C_Sign", "CKR_FUNCTION_REJECTED"]);
+    assert!(rows[0]["n"].as_u64().unwrap_or(0) <= 5, "{rows:?}");
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+}
+
 #[test]
 fn what_is_measured_on_a_token_becomes_a_twin() {
     let place = Place::new(KEYMARK);

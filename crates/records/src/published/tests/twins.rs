@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use keymark_bench::store::Capability;
-use keymark_bench::{Profile, ProfileStore, Service, ServiceTime};
+use keymark_bench::{Network, Profile, ProfileStore, Service, ServiceTime};
 
 use super::super::*;
 
@@ -146,6 +146,7 @@ impl TwinRule {
             services,
             verify,
             yubikey_version: self.yubikey_version,
+            network: Network::default(),
         };
         (profile, first.source.clone())
     }

@@ -3,7 +3,9 @@
  *
  * client MODULE PIN ID PROCESSES THREADS COUNT HOW [STAGGER_MS]
  * HOW: sign, parts (C_SignUpdate and C_SignFinal), length (its length first), decrypt, inherit (the parent has
- * initialized the module before it forks), short (too little room for the signature). */
+ * initialized the module before it forks), short (too little room for the signature), again (a refused signature is made
+ * again, with a line for each refusal: 'refused CODE').
+ * CLIENT_SESSIONS: sessions that all threads of a process share, each used by one at a time; else one for each. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -32,6 +34,27 @@ static ULONG slot;
 static const char *module, *pin, *how;
 static BYTE id;
 static int count, stagger;
+
+enum { MOST_SESSIONS = 64 };
+static ULONG shared[MOST_SESSIONS];
+static int idle;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t given_back = PTHREAD_COND_INITIALIZER;
+
+static ULONG borrowed(void) {
+  pthread_mutex_lock(&mutex);
+  while (!idle) pthread_cond_wait(&given_back, &mutex);
+  ULONG session = shared[--idle];
+  pthread_mutex_unlock(&mutex);
+  return session;
+}
+
+static void give_back(ULONG session) {
+  pthread_mutex_lock(&mutex);
+  shared[idle++] = session;
+  pthread_mutex_unlock(&mutex);
+  pthread_cond_signal(&given_back);
+}
 
 static ULONG now(void) {
   struct timespec t;
@@ -80,12 +103,15 @@ static ULONG key(ULONG session, ULONG class) {
 static void *caller(void *number) {
   ULONG session, length, private;
   usleep(1000 * stagger * (int)(long)number);
-  checked("C_OpenSession", list->of[OPEN](slot, 4ul, NULL, NULL, &session));
+  int shares = getenv("CLIENT_SESSIONS") != NULL;
+  if (shares) session = borrowed();
+  else checked("C_OpenSession", list->of[OPEN](slot, 4ul, NULL, NULL, &session));
   int lock = locked();
   ULONG login = list->of[LOGIN](session, 1ul, pin, strlen(pin));
   if (login != 0x100 /* already */) checked("C_Login", login);
   close(lock);
   private = key(session, 3);
+  if (shares) give_back(session);
   BYTE data[32] = "to be signed", out[1024], sealed[1024];
   MECHANISM plain = {RSA_PKCS, NULL, 0}, hashing = {SHA256_RSA_PKCS, NULL, 0};
   ULONG sealed_length = sizeof sealed;
@@ -95,6 +121,7 @@ static void *caller(void *number) {
   }
   for (int i = 0; i < count; i++) {
     ULONG begin = now(), asked = 0;
+    if (shares) session = borrowed();
     length = sizeof out;
     if (!strcmp(how, "parts")) {
       checked("C_SignInit", list->of[SIGN_INIT](session, &hashing, private));
@@ -114,8 +141,19 @@ static void *caller(void *number) {
         if (list->of[SIGN](session, data, 32ul, out, &little) != 0x150) checked("too little room", 1);
       }
       asked = now();
-      checked("C_Sign", list->of[SIGN](session, data, 32ul, out, &length));
+      ULONG code = list->of[SIGN](session, data, 32ul, out, &length);
+      if (code && !strcmp(how, "again")) {
+        char refused[32];
+        int n = snprintf(refused, sizeof refused, "refused %#lx\n", code);
+        if (write(1, refused, n) != n) _exit(4);
+        if (shares) give_back(session);
+        usleep(1000);
+        i--;
+        continue;
+      }
+      checked("C_Sign", code);
     }
+    if (shares) give_back(session);
     char line[96];
     int n = snprintf(line, sizeof line, "%d %ld %lu %lu %lu\n", getpid(), (long)number, begin, now(), asked);
     if (write(1, line, n) != n) _exit(4);
@@ -143,6 +181,11 @@ int main(int argc, char **argv) {
     if (fork()) continue;
     if (threads == 1) usleep(1000 * stagger * p);
     initialize();
+    const char *sessions = getenv("CLIENT_SESSIONS");
+    while (sessions && idle < atoi(sessions) && idle < MOST_SESSIONS) {
+      checked("C_OpenSession", list->of[OPEN](slot, 4ul, NULL, NULL, &shared[idle]));
+      idle++;
+    }
     pthread_t all[64];
     for (long t = 0; t < threads; t++) pthread_create(&all[t], NULL, caller, (void *)t);
     for (int t = 0; t < threads; t++) pthread_join(all[t], NULL);

@@ -4,6 +4,7 @@
 
 mod clients;
 mod module;
+mod network;
 mod traced;
 mod twin;
 mod world;

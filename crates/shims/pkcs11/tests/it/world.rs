@@ -73,6 +73,15 @@ impl World {
         self.twin_with(milliseconds, |_| {})
     }
 
+    /// A twin of 20 ms behind a network, with these lines of its profile.
+    pub(crate) fn remote(self, network: &str) -> Self {
+        let world = self.twin(20);
+        let profile = world.token.path("profile.toml");
+        let text = std::fs::read_to_string(&profile).unwrap();
+        std::fs::write(&profile, format!("{text}[network]\n{network}\n")).unwrap();
+        world
+    }
+
     pub(crate) fn twin_with(
         mut self,
         milliseconds: u32,

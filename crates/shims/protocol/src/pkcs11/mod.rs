@@ -14,20 +14,20 @@ pub mod twin;
 macro_rules! pkcs11_functions {
     ($apply:ident) => { $apply! {
         alone C_Initialize(a: *mut c_void);
-        forgets C_Finalize(a: *mut c_void);
+        closes(All) C_Finalize(a: *mut c_void);
         own C_GetInfo(a: *mut CK_INFO);
         own C_GetFunctionList(a: *mut *mut CK_FUNCTION_LIST);
         plain C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
         plain C_GetSlotInfo(a: CK_SLOT_ID, b: *mut CK_SLOT_INFO);
-        alone C_GetTokenInfo(a: CK_SLOT_ID, b: *mut CK_TOKEN_INFO);
+        own C_GetTokenInfo(a: CK_SLOT_ID, b: *mut CK_TOKEN_INFO);
         own C_GetMechanismList(a: CK_SLOT_ID, b: *mut CK_MECHANISM_TYPE, c: *mut CK_ULONG);
         own C_GetMechanismInfo(a: CK_SLOT_ID, b: CK_MECHANISM_TYPE, c: *mut CK_MECHANISM_INFO);
         alone C_InitToken(a: CK_SLOT_ID, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR);
         alone C_InitPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG);
         alone C_SetPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR, e: CK_ULONG);
-        plain C_OpenSession(a: CK_SLOT_ID, b: CK_FLAGS, c: *mut c_void, d: CK_NOTIFY, e: *mut CK_SESSION_HANDLE);
-        forgets C_CloseSession(a: CK_SESSION_HANDLE);
-        forgets C_CloseAllSessions(a: CK_SLOT_ID);
+        opens C_OpenSession(a: CK_SLOT_ID, b: CK_FLAGS, c: *mut c_void, d: CK_NOTIFY, e: *mut CK_SESSION_HANDLE);
+        closes(One) C_CloseSession(a: CK_SESSION_HANDLE);
+        closes(All) C_CloseAllSessions(a: CK_SLOT_ID);
         plain C_GetSessionInfo(a: CK_SESSION_HANDLE, b: *mut CK_SESSION_INFO);
         plain C_GetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
         plain C_SetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: CK_OBJECT_HANDLE, e: CK_OBJECT_HANDLE);
@@ -173,6 +173,21 @@ pub const WITH_PRIVATE_KEY: [Call; 8] = [
     Call::C_DecapsulateKey,
 ];
 
+/// Calls that a client sends to a device behind a network. The others prepare or end these, or describe the module, which
+/// the client does by itself. Of AWS CloudHSM it is documented for `C_GetAttributeValue` (a request for each call, nothing
+/// cached) and `C_FindObjectsInit`; for the others it is an assumption.
+#[rustfmt::skip]
+pub const REMOTE: &[Call] = &[
+    Call::C_OpenSession, Call::C_CloseSession, Call::C_CloseAllSessions, Call::C_Login, Call::C_LoginUser,
+    Call::C_Logout, Call::C_InitToken, Call::C_InitPIN, Call::C_SetPIN, Call::C_CreateObject, Call::C_CopyObject,
+    Call::C_DestroyObject, Call::C_GetObjectSize, Call::C_GetAttributeValue, Call::C_SetAttributeValue,
+    Call::C_FindObjectsInit, Call::C_Encrypt, Call::C_EncryptFinal, Call::C_Decrypt, Call::C_DecryptFinal,
+    Call::C_Sign, Call::C_SignFinal, Call::C_SignRecover, Call::C_SignMessage, Call::C_SignMessageNext,
+    Call::C_Verify, Call::C_VerifyFinal, Call::C_VerifyRecover, Call::C_GenerateKey, Call::C_GenerateKeyPair,
+    Call::C_WrapKey, Call::C_UnwrapKey, Call::C_DeriveKey, Call::C_EncapsulateKey, Call::C_DecapsulateKey,
+    Call::C_SeedRandom, Call::C_GenerateRandom,
+];
+
 /// Part of a call that is recorded by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Traced {
@@ -209,6 +224,16 @@ impl Traced {
                 None => 1 + call as usize,
             },
         }
+    }
+
+    /// Returns whether a client sends it to a device behind a network. It knows the length of a result by itself.
+    pub fn is_remote(self) -> bool {
+        matches!(self, Self::Whole(call) if REMOTE.contains(&call))
+    }
+
+    /// Returns whether it is the work of a private key.
+    pub fn is_operation(self) -> bool {
+        matches!(self, Self::Whole(call) if WITH_PRIVATE_KEY.contains(&call))
     }
 
     /// Returns its name for people.

@@ -14,14 +14,14 @@ use super::Traced;
 use crate::{FileError, foreign, unread};
 
 /// First words of a file.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T01");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T02");
 /// Length of the header in bytes.
 pub const HEADER: usize = 4096;
 /// Position in the header of the number of slots that were given out.
 pub const NEXT_SLOT: usize = 8;
 /// Threads that have a slot of their own; all later ones share the last.
 pub const SLOTS: u64 = 1 << 14;
-const IDENTITY: usize = 64;
+const IDENTITY: usize = 128;
 const FIELDS: usize = 64;
 /// Length of the record and histogram of one thing traced.
 const RECORD: usize = FIELDS + 4 * BUCKETS;
@@ -39,6 +39,12 @@ pub enum Identity {
     Begin = 24,
     /// 16 bytes of the name that the process had (`/proc/self/comm`).
     Name = 32,
+    /// Calls that a client would send to a device behind a network.
+    Remote = 48,
+    /// Number of these up to the first work of a private key, that one included; 0 if there was none.
+    RemoteFirst = 56,
+    /// Number of these up to the last work of a private key, that one included.
+    RemoteLast = 64,
 }
 
 /// A number in a record, by its offset in bytes.
@@ -203,6 +209,19 @@ pub struct TracedThread {
     pub name: String,
     /// Its calls.
     pub calls: Calls,
+    /// Those of them that a client would send to a device behind a network.
+    pub remote: RemoteCalls,
+}
+
+/// Numbers of calls that a client sends to a device behind a network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RemoteCalls {
+    /// Number of all.
+    pub all: u64,
+    /// Number up to the first work of a private key, that one included; 0 if there was none.
+    pub first: u64,
+    /// Number up to the last work of a private key, that one included.
+    pub last: u64,
 }
 
 /// Makes an empty trace, for nobody but the user.
@@ -271,6 +290,11 @@ fn thread(file: &File, at: u64) -> io::Result<Option<TracedThread>> {
         begin_ns: number(Identity::Begin),
         name: String::from_utf8_lossy(&name[..end.unwrap_or(name.len())]).into_owned(),
         calls,
+        remote: RemoteCalls {
+            all: number(Identity::Remote),
+            first: number(Identity::RemoteFirst),
+            last: number(Identity::RemoteLast),
+        },
     }))
 }
 

@@ -125,7 +125,7 @@ fn document(
         sections.push(Section::headed("process by process", vec![table]));
     }
     Document {
-        answers: vec![tables::verdict(&all, whole)],
+        answers: vec![tables::verdict(&all, whole), tables::over_network(threads)],
         ..Document::of(sections)
     }
 }

@@ -90,31 +90,61 @@ pub(super) fn verdict(calls: &Calls, whole: Duration) -> String {
     )
 }
 
+/// Round trip of the example, in milliseconds.
+const ROUND_TRIP_MS: f64 = 20.0;
+
+/// Says how many calls a client sends to a device behind a network, and what they cost there.
+pub(super) fn over_network(threads: &[TracedThread]) -> String {
+    let (mut all, mut start, mut later, mut operations, mut working) = (0, 0, 0, 0, 0);
+    for TracedThread { remote, calls, .. } in threads {
+        all += remote.all;
+        if remote.first == 0 {
+            start += remote.all;
+            continue;
+        }
+        start += remote.first;
+        later += remote.last - remote.first;
+        operations += done(calls);
+        working += 1;
+    }
+    let cost = |calls: f64| units::time(Duration::from_secs_f64(calls * ROUND_TRIP_MS / 1e3));
+    let sent = format!("{} to the token", counted(all, "call"));
+    let each = format!("A round trip of {ROUND_TRIP_MS} ms each adds");
+    if operations == 0 {
+        return format!("{sent}. {each} {}.", cost(all as f64));
+    }
+    let took = format!(
+        "{} took {sent}",
+        counted(operations, "private-key operation")
+    );
+    if operations == working {
+        let needed = counted(operations, "call");
+        return format!("{took}. {each} {}; {needed} needed.", cost(all as f64));
+    }
+    let later = later as f64 / (operations - working) as f64;
+    format!(
+        "{took}: {start} up to the first, then {later:.1} for each. {each} {} to the start and {} to each operation; 1 \
+         call per operation needed.",
+        cost(start as f64),
+        cost(later)
+    )
+}
+
+/// Returns the number of operations with a private key that succeeded.
+fn done(calls: &Calls) -> u64 {
+    let work = calls.iter().filter(|(traced, _)| traced.is_operation());
+    work.map(|(_, times)| times.count - times.failed).sum()
+}
+
 pub(super) fn summary(calls: &Calls) -> Block {
     let count = |call| count(calls, call);
-    let inside = total(calls.values());
-    let mut words = Vec::new();
-    let work: Vec<&CallTimes> = WITH_PRIVATE_KEY
-        .iter()
-        .filter_map(|call| calls.get(&Traced::Whole(*call)))
-        .collect();
-    let operations: u64 = work.iter().map(|times| times.count - times.failed).sum();
-    if operations > 0 {
-        let all: u64 = calls.values().map(|times| times.count).sum();
-        words.push(format!(
-            "{}, {:.1} calls for each, {:.0} % of the module's time in them",
-            counted(operations, "private-key operation"),
-            all as f64 / operations as f64,
-            100.0 * total(work.into_iter()).as_secs_f64() / inside.as_secs_f64()
-        ));
-    }
-    words.push(format!(
+    let words = format!(
         "{} opened, {} closed, {}",
         counted(count(Call::C_OpenSession), "session"),
         count(Call::C_CloseSession),
         counted(count(Call::C_Login) + count(Call::C_LoginUser), "login")
-    ));
-    Block::Remark(Remark::new(RemarkKind::Elsewhere, words.join("; ")))
+    );
+    Block::Remark(Remark::new(RemarkKind::Elsewhere, words))
 }
 
 /// A line a process: who, how much, and what its first operation took against the later ones.
