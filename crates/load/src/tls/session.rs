@@ -127,13 +127,12 @@ impl Connector {
 fn settle(builder: &mut SslContextBuilder, weak: Weak, resumed: ResumedShare) {
     // The chain is nobody's concern; the handshake's own signature is verified all the same.
     builder.set_verify(SslVerifyMode::NONE);
+    let mut cache = SslSessionCacheMode::CLIENT | SslSessionCacheMode::NO_INTERNAL;
     if resumed == ResumedShare::NONE {
-        builder.set_session_cache_mode(SslSessionCacheMode::OFF);
+        cache = SslSessionCacheMode::OFF;
         builder.set_options(SslOptions::NO_TICKET);
-    } else {
-        let mode = SslSessionCacheMode::CLIENT | SslSessionCacheMode::NO_INTERNAL;
-        builder.set_session_cache_mode(mode);
     }
+    builder.set_session_cache_mode(cache);
     // Buffers are given back between records: a thousand connections wait most of the time.
     builder.set_mode(SslMode::RELEASE_BUFFERS);
     match weak {

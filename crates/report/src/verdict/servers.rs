@@ -146,7 +146,7 @@ fn besides(case: &Case, other: &Case) -> String {
         .filter(|(name, word)| other.parameters.get(name) != Some(*word))
         .map(|(name, word)| match name {
             "second-certificate" => format!("a second certificate ({word})"),
-            RESUMED => format!("{word} % resumed sessions"),
+            RESUMED => format!("resuming {word} % of the sessions"),
             "servers" => format!("{word} servers"),
             _ => word.to_owned(),
         })
@@ -157,7 +157,7 @@ fn besides(case: &Case, other: &Case) -> String {
     let has = |name| other.parameters.get(name).is_some();
     let alone = match (has("servers"), has(RESUMED)) {
         (true, _) => "one server",
-        (false, true) => "full handshakes",
+        (false, true) => "full handshakes alone",
         (false, false) => "one certificate",
     };
     alone.to_owned()

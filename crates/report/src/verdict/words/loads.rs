@@ -209,11 +209,8 @@ pub(super) fn resumption(limits: &[ResumptionLimit]) -> String {
         };
         format!("{from} with {}", limit.algorithm)
     });
-    format!(
-        "The key takes less than {} of the server's processor time {}.",
-        percent(HIDDEN),
-        listed(told)
-    )
+    let (little, told) = (percent(HIDDEN), listed(told));
+    format!("The key takes less than {little} of the server's processor time {told}.")
 }
 
 pub(super) fn saturation(knees: &[Knee]) -> String {

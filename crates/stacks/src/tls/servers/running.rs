@@ -117,12 +117,9 @@ impl RunningServer {
             }
             std::thread::sleep(DRAIN_STEP);
         }
-        answers(
-            self.process.address,
-            &self.spec,
-            self.spec.client_identity(),
-        )
-        .map_err(|why| Error::call(call, why, "its log says more"))?;
+        let (address, client) = (self.process.address, self.spec.client_identity());
+        answers(address, &self.spec, client)
+            .map_err(|why| Error::call(call, why, "its log says more"))?;
         Ok(clock.now().since(begin))
     }
 
