@@ -6,8 +6,9 @@
 //!
 //! A transaction is a TCP connection, a **full** TLS handshake, one `GET` with `Connection: close`, and its whole answer.
 //! The client, the OpenSSL that is built in, offers the expected version and key exchange and nothing else, keeps no
-//! session and ignores tickets. It checks each handshake (not resumed, version, cipher suite, group, certificate) and the
-//! server's signature, never the chain; keys below 2048 bits are refused unless they are asked for ([`Weak`]). Everything
+//! session and ignores tickets; with a [`ResumedShare`] it keeps tickets and resumes that share, and counts what the server
+//! resumed. It checks each handshake (not resumed, version, cipher suite, group, certificate) and the server's signature,
+//! never the chain; keys below 2048 bits are refused unless they are asked for ([`Weak`]). Everything
 //! unexpected is a [`Failure`] of its class. What is under way when the load ends is cut off and counts neither way.
 //!
 //! With a [`Service`] a transaction is a TCP connection, a request that is made for it, and an answer that is checked
@@ -36,6 +37,7 @@ mod measurement;
 mod probe;
 mod protocol;
 mod recorder;
+mod resumption;
 mod run;
 mod sample;
 mod saturate;
@@ -54,11 +56,12 @@ pub use measurement::Measurement;
 pub use probe::{Probed, Shaken, ask, handshake, probe};
 pub use protocol::{Alert, CipherSuite};
 pub use recorder::ClientSecond;
+pub use resumption::ResumedShare;
 pub use run::{LoadProgress, Observer, run};
 pub use saturate::search;
 pub use service::{Exchange, Service};
 pub use settings::{LoadSettings, Timeouts};
 pub use several::{ClientEnd, ClientLine, Clients, clients, joined};
 pub use steady::NoSteadyState;
-pub use target::{Asked, Certificate, ClientOffer, Expected, Fingerprint, Target};
+pub use target::{Asked, Certificate, ClientIdentity, ClientOffer, Expected, Fingerprint, Target};
 pub use tls::{Negotiated, Weak, key_of_certificate};

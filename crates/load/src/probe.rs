@@ -85,7 +85,7 @@ pub fn handshake(
     offer: &ClientOffer,
     (clock, until): (&dyn Clock, Timestamp),
 ) -> Result<Shaken, LoadError> {
-    let connector = Connector::new(server_name, offer, Weak::Allowed)?;
+    let mut connector = Connector::new(server_name, offer, Weak::Allowed)?;
     let left = until.since(clock.now()).max(STEP);
     let failed = |failure| Err(LoadError::Transaction(failure));
     let connected = std::net::TcpStream::connect_timeout(&address, left)

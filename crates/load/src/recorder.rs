@@ -168,6 +168,11 @@ impl Recorder {
         self.reservoir.offer(transaction);
     }
 
+    /// Adds to the resumed sessions of the second in which a transaction has just succeeded.
+    pub(crate) const fn resumed(&mut self, sessions: u64) {
+        self.now.second.resumed += sessions;
+    }
+
     pub(crate) fn failed(&mut self, failure: Failure, now: Duration) {
         self.roll(now);
         *self

@@ -4,8 +4,11 @@ use std::net::SocketAddr;
 
 use derive_more::Display;
 use keymark_bench::Algorithm;
+use openssl::pkey::{PKey, Private};
+use openssl::x509::X509;
 
 use crate::key_exchange::{KeyExchange, TlsVersion};
+use crate::resumption::ResumedShare;
 use crate::service::Service;
 
 /// Target or service of a load.
@@ -18,7 +21,7 @@ pub enum Asked<'a> {
 }
 
 /// A server and what is asked of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Target {
     /// Address at which it listens.
     pub address: SocketAddr,
@@ -26,13 +29,27 @@ pub struct Target {
     pub server_name: String,
     /// The request's path, with its leading slash.
     pub path: String,
+    /// Certificate of the clients, for a server that asks for one.
+    pub client: Option<ClientIdentity>,
     /// Expectations of each transaction.
     pub expected: Expected,
 }
 
+/// Certificate of a client with its private key.
+#[derive(Clone, derive_more::Debug)]
+#[debug("ClientIdentity({algorithm})")]
+pub struct ClientIdentity {
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// The certificate.
+    pub certificate: X509,
+    /// The private key.
+    pub key: PKey<Private>,
+}
+
 /// Expectations of every handshake and answer: all else is a failure, of a class of its own.
 ///
-/// That the handshake was a full one is always expected.
+/// That the handshake was a full one is expected unless sessions are to be resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     /// The version, the only one that is offered.
@@ -43,10 +60,12 @@ pub struct Expected {
     pub certificate: Certificate,
     /// Bytes of the answer's body, if they are known.
     pub body: Option<u64>,
+    /// Share of connections that resume a session. What the server resumed is counted.
+    pub resumed: ResumedShare,
 }
 
 /// Versions, key exchanges and signatures that a client offers a server to choose from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ClientOffer {
     /// The only version; none means all that OpenSSL has.
     pub version: Option<TlsVersion>,
@@ -54,6 +73,10 @@ pub struct ClientOffer {
     pub key_exchange: Option<KeyExchange>,
     /// The certificates that are accepted.
     pub certificate: Certificate,
+    /// Certificate for a server that asks for one.
+    pub client: Option<ClientIdentity>,
+    /// Share of connections that offer a session.
+    pub resumed: ResumedShare,
 }
 
 impl ClientOffer {
@@ -63,16 +86,21 @@ impl ClientOffer {
             version: None,
             key_exchange: None,
             certificate,
+            client: None,
+            resumed: ResumedShare::NONE,
         }
     }
 }
 
-impl From<&Expected> for ClientOffer {
-    fn from(expected: &Expected) -> Self {
+impl From<&Target> for ClientOffer {
+    fn from(target: &Target) -> Self {
+        let expected = &target.expected;
         Self {
             version: Some(expected.version),
             key_exchange: Some(expected.key_exchange),
             certificate: expected.certificate,
+            client: target.client.clone(),
+            resumed: expected.resumed,
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod cryptoki;
 pub mod evp;
 pub mod gcrypt;
 pub mod libcrypto;
+pub mod sessions;
 
 use std::ffi::{OsStr, c_int};
 

@@ -106,6 +106,8 @@ pub const RUN: &Columns<Row> = columns! { row =>
     p95_s: plain(load(row)?.p95?.0),
     server_cpu_s: plain(load(row)?.server_cpu?.0),
     client_cpu_s: plain(load(row)?.client_cpu.0),
+    resumed: plain(load(row).map(|load| load.resumed.0).filter(|share| *share > 0.0)?),
+    saturated: plain(load(row)?.overrun?),
     knee_users: plain(limits(row)?.knee_users),
     limit_rate_per_s: plain(limits(row)?.within_limit?.0),
     id: plain(row.id.0),

@@ -64,7 +64,8 @@ pub trait UnderLoad {
         driven_by: (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error>;
 
-    /// Adds what concerns all rounds together. `ended` is the reason of a server that has ended itself.
+    /// Adds what concerns all rounds together. `ended` is the reason of a server that has ended itself. Returns why the load
+    /// was not the one that was asked for, if it was not.
     ///
     /// # Errors
     /// When that cannot be read.
@@ -73,7 +74,7 @@ pub trait UnderLoad {
         load: &mut ServerLoad,
         ended: Option<&Error>,
         clock: &dyn Clock,
-    ) -> Result<(), Error>;
+    ) -> Result<Option<Error>, Error>;
 }
 
 /// Division of a case's time into loads.
@@ -133,7 +134,7 @@ pub struct Driven {
     pub(crate) load: ServerLoad,
     /// Time until the last load was settled, if it was.
     pub(crate) settled: Option<Duration>,
-    /// Why the server has ended, if it has.
+    /// Why the server has ended or the load is another one, if so.
     pub(crate) ended: Option<Error>,
 }
 
@@ -286,7 +287,7 @@ impl<'s> UnderWay<'s> {
         let none = || Error::call("loading the server", "interrupted", "");
         let mut driven = self.driven.ok_or_else(none)?;
         let load = &mut driven.load;
-        self.server.conclude(load, driven.ended.as_ref(), clock)?;
+        let other = self.server.conclude(load, driven.ended.as_ref(), clock)?;
         if driven.ended.is_some() {
             // Its log says why, and what its processes took is lost with them.
             load.server_cpu_ns = None;
@@ -294,6 +295,7 @@ impl<'s> UnderWay<'s> {
             load.steady = None;
             load.unsteady = Some("the server has ended".to_owned());
         }
+        driven.ended = driven.ended.or(other);
         Ok(driven)
     }
 }

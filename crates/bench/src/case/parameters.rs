@@ -186,11 +186,15 @@ impl Parameters {
         }
     }
 
-    /// Returns the words to show behind a stack's name; nothing where all are usual.
+    /// Returns the words to show behind a stack's name; nothing where all are usual. A number, and a word of a dimension with
+    /// a name of several words, has the name behind it.
     pub fn remark(&self) -> Option<String> {
-        let words = self.pairs().map(|(name, word)| match word.parse::<u32>() {
-            Ok(_) => format!("{word} {name}"),
-            Err(_) => word.to_owned(),
+        let words = self.pairs().map(|(name, word)| {
+            if word.parse::<u32>().is_ok() || name.contains('-') {
+                format!("{word} {name}")
+            } else {
+                word.to_owned()
+            }
         });
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| words.join(" "))

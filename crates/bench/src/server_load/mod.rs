@@ -7,7 +7,7 @@ mod totals;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use keymark_stats::{Blocks, PerSecond, Seconds, Window};
+use keymark_stats::{Blocks, PerSecond, Ratio, Seconds, Window};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
@@ -211,9 +211,20 @@ pub struct Second {
     pub first_byte: Durations,
     /// Time from the scheduled start, or the start in a closed loop, to the last byte.
     pub whole: Durations,
+    /// Successful transactions whose handshake resumed a session.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resumed: u64,
     /// Failures by class.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u64>,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands a reference over"
+)]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Second {
@@ -233,6 +244,7 @@ impl Second {
         self.handshake.add(&other.handshake);
         self.first_byte.add(&other.first_byte);
         self.whole.add(&other.whole);
+        self.resumed += other.resumed;
         for (failure, count) in &other.failures {
             *self.failures.entry(failure.clone()).or_default() += count;
         }
@@ -304,6 +316,20 @@ impl ServerLoad {
         let steady = self.steady.as_ref();
         let seconds = (0_u32..).zip(&self.seconds);
         seconds.filter(move |(number, _)| steady.is_some_and(|it| it.has(u64::from(*number))))
+    }
+
+    /// Transactions that resumed a session, and all, in the steady stretch.
+    pub fn resumed(&self) -> (u64, u64) {
+        let seconds = self.steady_seconds();
+        seconds.fold((0, 0), |(resumed, all), (_, second)| {
+            (resumed + second.resumed, all + second.transactions())
+        })
+    }
+
+    /// Returns the part of them that resumed a session.
+    pub fn resumed_share(&self) -> Ratio {
+        let (resumed, all) = self.resumed();
+        Ratio(resumed as f64 / all.max(1) as f64)
     }
 
     /// The batches of the steady state.

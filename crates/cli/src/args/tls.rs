@@ -8,7 +8,7 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::{Algorithm, StackName};
 use keymark_stacks::tls::servers::{TokenWay, kind};
-use keymark_stacks::tls::{Address, KeyExchange, TlsVersion};
+use keymark_stacks::tls::{Address, KeyExchange, ResumedShare, TlsVersion};
 
 use super::bench::RunArguments;
 use super::{CardArguments, FormatArguments, LoadArguments, duration, one_of, path, workers};
@@ -89,6 +89,20 @@ pub struct TlsSelectionArguments {
     #[arg(long, value_name = "VERSION", value_parser = version())]
     pub tls: Option<TlsVersion>,
 
+    /// Shares of connections that resume a session by a ticket; the others make full handshakes
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        default_value = "0%"
+    )]
+    pub resume: Vec<ResumedShare>,
+
+    /// Make the server require a certificate of its clients, with a key of this algorithm
+    #[arg(long, value_name = "ALGORITHM")]
+    pub client_certificate: Option<Algorithm>,
+
     /// Load of the servers
     #[command(flatten)]
     pub load: LoadArguments,
@@ -116,7 +130,7 @@ pub struct TlsSelectionArguments {
 #[command(next_help_heading = "A server that runs already")]
 pub struct RemoteArguments {
     /// Instead of servers that keymark starts, one that runs already; the key is that of its certificate
-    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate"])]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate", "client_certificate"])]
     pub connect: Option<Address>,
 
     /// Path to request from that server

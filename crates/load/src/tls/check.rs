@@ -11,6 +11,7 @@ use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use crate::failure::{Expectation, Failure};
 use crate::protocol::CipherSuite;
+use crate::resumption::ResumedShare;
 use crate::target::{Certificate, Expected, Fingerprint};
 
 /// Result of a handshake as the library reports it.
@@ -65,17 +66,19 @@ impl Checker {
     }
 
     fn compare(&mut self, seen: Seen<'_>) -> Result<(), Expectation> {
-        if seen.is_resumed {
+        let wanted = &self.expected;
+        if seen.is_resumed && wanted.resumed == ResumedShare::NONE {
             return Err(Expectation::FullHandshake);
         }
-        let wanted = &self.expected;
         let version = seen.version.filter(|version| *version == wanted.version);
         let version = version.ok_or(Expectation::Version)?;
         let agrees = |cipher: &CipherSuite| cipher.version() == version;
         let cipher = seen.cipher.filter(agrees).ok_or(Expectation::Cipher)?;
-        let exchange = seen.key_exchange;
-        let exchange = exchange.filter(|exchange| *exchange == wanted.key_exchange);
-        exchange.ok_or(Expectation::KeyExchange)?;
+        // A resumed session of TLS 1.2 has no key exchange (RFC 5246 §7.3).
+        let has_exchange = !seen.is_resumed || version == TlsVersion::V1_3;
+        if has_exchange && seen.key_exchange != Some(wanted.key_exchange) {
+            return Err(Expectation::KeyExchange);
+        }
         self.check_leaf(seen.leaf)?;
         self.agreed = Some(Negotiated {
             cipher,
@@ -122,6 +125,7 @@ mod tests {
             key_exchange: KeyExchange::EcdheP256,
             certificate: Certificate::Pinned(Fingerprint::of(b"leaf")),
             body: None,
+            resumed: ResumedShare::NONE,
         }
     }
 
@@ -197,6 +201,34 @@ mod tests {
             let failure = Err(Failure::Unexpected(class));
             assert_eq!(verdict(expected(), seen), failure);
         }
+    }
+
+    #[test]
+    fn a_resumed_session_has_a_key_exchange_in_tls_1_3_alone() {
+        let resuming = |version| Expected {
+            version,
+            resumed: "80".parse().unwrap(),
+            ..expected()
+        };
+        let resumed = Seen {
+            is_resumed: true,
+            key_exchange: None,
+            ..seen()
+        };
+        let older = Seen {
+            version: Some(TlsVersion::V1_2),
+            cipher: Some(CipherSuite("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")),
+            ..resumed
+        };
+        assert_eq!(verdict(resuming(TlsVersion::V1_2), older), Ok(()));
+        let full = Seen {
+            is_resumed: false,
+            ..older
+        };
+        let missing = Err(Failure::Unexpected(Expectation::KeyExchange));
+        assert_eq!(verdict(resuming(TlsVersion::V1_2), full), missing);
+        assert_eq!(verdict(resuming(TlsVersion::V1_3), resumed), missing);
+        assert_eq!(verdict(resuming(TlsVersion::V1_3), seen()), Ok(()));
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::io;
 use std::net::IpAddr;
 
 use keymark_bench::{Curve, Family};
+use keymark_native::sessions::ClientContext;
 use mio::net::TcpStream;
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;
 use openssl::pkey::{Id, PKey, Public};
 use openssl::ssl::{
-    ErrorCode, Ssl, SslContext, SslContextBuilder, SslMethod, SslMode, SslOptions,
+    ErrorCode, ShutdownState, SslContextBuilder, SslMethod, SslMode, SslOptions,
     SslSessionCacheMode, SslStream, SslVerifyMode, SslVersion,
 };
 
@@ -20,6 +21,7 @@ use super::{Checker, Seen, Weak};
 use crate::error::LoadError;
 use crate::failure::{Expectation, Failure, Phase};
 use crate::protocol::{Alert, CipherSuite, SuiteExchange};
+use crate::resumption::{ResumedShare, ResumptionTurns};
 use crate::target::{Certificate, ClientOffer};
 
 /// `SSL_AD_REASON_OFFSET` of ssl.h: an alert that came in is a reason above it.
@@ -44,10 +46,11 @@ pub(crate) enum Stop {
     Failed(Failure),
 }
 
-/// Makes TLS connections, all alike.
+/// Makes TLS connections, all alike but for resumed sessions.
 #[derive(Debug)]
 pub(crate) struct Connector {
-    context: SslContext,
+    context: ClientContext,
+    turns: ResumptionTurns,
     /// Name in `server_name`, which takes no address (RFC 6066 §3).
     name: Option<String>,
     wanted: Option<KeyExchange>,
@@ -63,7 +66,13 @@ impl Connector {
             |what: &str, error: &ErrorStack| LoadError::Unsupported(format!("{what} ({error})"));
         let mut builder = SslContextBuilder::new(SslMethod::tls_client())
             .map_err(|error| cannot("a context", &error))?;
-        settle(&mut builder, weak);
+        settle(&mut builder, weak, offer.resumed);
+        if let Some(client) = &offer.client {
+            builder
+                .set_certificate(&client.certificate)
+                .and_then(|()| builder.set_private_key(&client.key))
+                .map_err(|error| cannot("the client's certificate", &error))?;
+        }
         let version = offer.version.map(|version| match version {
             TlsVersion::V1_2 => SslVersion::TLS1_2,
             TlsVersion::V1_3 => SslVersion::TLS1_3,
@@ -85,22 +94,29 @@ impl Connector {
         }
         let is_address = server_name.parse::<IpAddr>().is_ok();
         Ok(Self {
-            context: builder.build(),
+            context: ClientContext::new(builder),
+            turns: ResumptionTurns::of(offer.resumed),
             name: (!is_address).then(|| server_name.to_owned()),
             wanted: offer.key_exchange,
         })
     }
 
     /// A handshake to be made over a connected socket.
-    pub(crate) fn open(&self, socket: TcpStream) -> Result<Session, Failure> {
+    pub(crate) fn open(&mut self, socket: TcpStream) -> Result<Session, Failure> {
+        let is_turn = self.turns.is_next_resumed();
         let open = || {
-            let mut ssl = Ssl::new(&self.context)?;
+            let resumed = is_turn.then(|| self.context.resumed());
+            let resumed = resumed.transpose()?.flatten();
+            let is_offered = resumed.is_some();
+            let mut ssl = resumed.map_or_else(|| self.context.fresh(), Ok)?;
             if let Some(name) = &self.name {
                 ssl.set_hostname(name)?;
             }
-            SslStream::new(ssl, socket)
+            Ok((SslStream::new(ssl, socket)?, is_offered))
         };
-        let stream = open().map_err(|error| Failure::Tls(error.to_string()))?;
+        let opened = open().map_err(|error: ErrorStack| Failure::Tls(error.to_string()));
+        let (stream, is_offered) = opened?;
+        self.turns.begin(is_offered);
         Ok(Session {
             stream,
             wanted: self.wanted,
@@ -108,11 +124,15 @@ impl Connector {
     }
 }
 
-fn settle(builder: &mut SslContextBuilder, weak: Weak) {
+fn settle(builder: &mut SslContextBuilder, weak: Weak, resumed: ResumedShare) {
     // The chain is nobody's concern; the handshake's own signature is verified all the same.
     builder.set_verify(SslVerifyMode::NONE);
-    builder.set_session_cache_mode(SslSessionCacheMode::OFF);
-    builder.set_options(SslOptions::NO_TICKET);
+    let mut cache = SslSessionCacheMode::CLIENT | SslSessionCacheMode::NO_INTERNAL;
+    if resumed == ResumedShare::NONE {
+        cache = SslSessionCacheMode::OFF;
+        builder.set_options(SslOptions::NO_TICKET);
+    }
+    builder.set_session_cache_mode(cache);
     // Buffers are given back between records: a thousand connections wait most of the time.
     builder.set_mode(SslMode::RELEASE_BUFFERS);
     match weak {
@@ -269,7 +289,19 @@ pub(crate) struct Session {
     wanted: Option<KeyExchange>,
 }
 
+impl Drop for Session {
+    /// Keeps its session from being invalidated: the connection ends without the client's alert.
+    fn drop(&mut self) {
+        self.stream.set_shutdown(ShutdownState::SENT);
+    }
+}
+
 impl Session {
+    /// Returns whether the server has resumed a session.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.stream.ssl().session_reused()
+    }
+
     fn exchange(&self, cipher: CipherSuite) -> Option<KeyExchange> {
         let group = || self.stream.ssl().peer_tmp_key().ok();
         match cipher.exchange() {
@@ -294,7 +326,7 @@ impl Session {
         let ssl = self.stream.ssl();
         let leaf = ssl.peer_certificate().and_then(|leaf| leaf.to_der().ok());
         checker.check(Seen {
-            is_resumed: ssl.session_reused(),
+            is_resumed: self.is_resumed(),
             version: self.version(),
             cipher: self.cipher(),
             key_exchange: self.key_exchange(),

@@ -97,7 +97,7 @@ pub(crate) struct PreparedRequest {
 impl Spoken<'_> {
     fn tls(target: &Target, weak: Weak) -> Result<Self, LoadError> {
         Ok(Self::Tls {
-            connector: Connector::new(&target.server_name, &(&target.expected).into(), weak)?,
+            connector: Connector::new(&target.server_name, &target.into(), weak)?,
             request: http::request(&target.server_name, &target.path).into(),
             body: target.expected.body,
             checker: Box::new(Checker::new(target.expected.clone(), weak)),
@@ -257,12 +257,12 @@ impl Conversation {
         Err(stop)
     }
 
-    fn connect(&mut self, socket: TcpStream, means: &ThreadContext<'_>) -> Result<(), Stop> {
+    fn connect(&mut self, socket: TcpStream, means: &mut ThreadContext<'_>) -> Result<(), Stop> {
         match is_connected(&socket) {
             Ok(()) => {
                 self.times.connected = means.clock.now();
                 self.times.secured = self.times.connected;
-                self.stage = match &means.spoken {
+                self.stage = match &mut means.spoken {
                     Spoken::Tls { connector, .. } => {
                         Stage::Handshaking(Box::new(connector.open(socket)?))
                     }
@@ -334,6 +334,11 @@ impl Conversation {
     /// Bytes of the answer's body.
     pub(crate) const fn body(&self) -> u64 {
         self.answer.body
+    }
+
+    /// Returns whether its handshake has resumed a session.
+    pub(crate) fn is_resumed(&self) -> bool {
+        matches!(&self.stage, Stage::Done(Channel::Tls(session)) if session.is_resumed())
     }
 
     /// The request's number and the answer's body, where that is still to be checked.

@@ -336,6 +336,7 @@ impl<'a> Worker<'a> {
                     self.unchecked.push_back((transaction, number, answer));
                 } else {
                     self.recorder.succeeded(&transaction, conversation.body());
+                    self.recorder.resumed(conversation.is_resumed().into());
                 }
                 drop(conversation);
                 let now = self.time(self.job.clock.now());

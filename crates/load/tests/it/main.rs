@@ -3,5 +3,6 @@
 
 mod loops;
 mod peers;
+mod resumption;
 mod services;
 mod support;

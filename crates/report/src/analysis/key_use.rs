@@ -11,7 +11,7 @@ use crate::{Block, Cell, Column, RemarkKind, Section, Table};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spent {
     /// The operation in keymark's process, while nobody else asks.
-    alone: Option<Seconds>,
+    pub(crate) alone: Option<Seconds>,
     /// The operation in the server's processes, under load.
     traced: Option<Seconds>,
     /// Time of the operation spent waiting for others.
@@ -32,19 +32,21 @@ impl Spent {
         let calls = load.token_calls.as_ref();
         let traced = calls.and_then(TokenCalls::of_operation);
         let operation = traced.or(alone)?;
+        // Of resumed sessions there is none.
+        let each = Seconds(operation.0 * (1.0 - load.resumed_share().0));
         let handshake = load.mean(|second| &second.handshake);
         let whole = load.mean(|second| &second.whole);
         let connect = load.mean(|second| &second.connect);
         // Latency counts from when a transaction was due, and what it waited before it began is neither.
         let is_open = case.load.pacing.rate().is_some();
         let http = || Some(Seconds(whole?.0 - connect?.0 - handshake?.0));
-        let over = |whole: Seconds| Ratio(operation.0 / whole.0);
+        let over = |whole: Seconds| Ratio(each.0 / whole.0);
         let processor = load.server_cpu_ns.filter(|_| calls.is_none());
         Some(Self {
             alone,
             traced,
             waited: calls.and_then(|calls| waited(calls, alone)),
-            rest: handshake.map(|handshake| Seconds(handshake.0 - operation.0)),
+            rest: handshake.map(|handshake| Seconds(handshake.0 - each.0)),
             http: if is_open { None } else { http() },
             share: handshake.map(over),
             of_processor: processor
@@ -289,6 +291,22 @@ mod tests {
             ..token
         };
         assert_eq!(of(&twin).unwrap().waited, Some(Seconds(0.0001)));
+    }
+
+    /// Half of the steady state's eight.
+    #[test]
+    fn a_resumed_session_has_no_part_of_the_key() {
+        let mut load = ServerLoad {
+            alone: Some(alone(400_000, Calculator::Libcrypto("3.0.19".to_owned()))),
+            token_calls: None,
+            ..server_load()
+        };
+        load.seconds[1].resumed = 4;
+        let spent = Spent::of(&case("rsa2048", StackName::of("nginx")), &load).unwrap();
+        assert!((spent.of_processor.unwrap().0 - 0.045).abs() < 1e-9);
+        let handshake = (2.0 * 0.0009 + 0.001) / 3.0;
+        assert!((spent.rest.unwrap().0 - (handshake - 0.0002)).abs() < 1e-9);
+        assert_eq!(spent.alone, Some(Seconds(0.0004)));
     }
 
     #[test]

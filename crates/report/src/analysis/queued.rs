@@ -50,7 +50,8 @@ fn predicted(record: &Record, own: &CaseRecord, tokens: Tokens) -> Option<Respon
 
 /// The private-key operations of a server's handshakes, where its tokens are what it waits for.
 fn handshakes(load: &ServerLoad, tokens: u8) -> Option<ServiceTimes> {
-    let alone = load.alone.as_ref();
+    // A resumed session waits for no token.
+    let alone = load.alone.as_ref().filter(|_| load.resumed().0 == 0);
     let alone = alone.filter(|alone| alone.by == Calculator::Token)?;
     let each = alone.durations.each();
     let times = ServiceTimes::of(each.map(|nanos| Seconds::from_nanos(nanos as f64)))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use itertools::Itertools;
 use keymark_bench::{Case, Part, Parts, Worker};
-use keymark_stats::{Ratio, Seconds};
+use keymark_stats::{PerSecond, Ratio, Seconds};
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::units;
@@ -48,7 +48,17 @@ pub(crate) fn siege(rows: &[Row]) -> Table {
             Cell::share(Ratio(load.availability / 100.0))
         })
         .optional(5, "response time", |(_, load)| load.response_time)
+        .value("offered", |(row, _)| {
+            let rate = row.case.load.pacing.rate()?;
+            Some(PerSecond(rate.per_second()))
+        })
+        .if_any()
         .value("rate", |(_, load)| load.transaction_rate)
+        .value("saturated", |(_, load)| {
+            let yes = |is| if is { Answer::Yes } else { Answer::No };
+            load.overrun.map(yes)
+        })
+        .if_any()
         .optional(6, "predicted", |(row, _)| row.predicted.map(|by| by.rate))
         .if_any()
         .optional(4, "concurrency", |(_, load)| Ratio(load.concurrency))
@@ -73,6 +83,15 @@ pub(crate) fn phases(rows: &[Row]) -> Table {
         .if_any()
         .optional(3, "p95", |(_, load)| load.p95)
         .optional(2, "predicted", |(row, _)| row.predicted.map(|by| by.p95))
+        .if_any()
+        .value("resumed", |(_, load)| {
+            (load.resumed.0 > 0.0).then(|| Cell::share(load.resumed))
+        })
+        .if_any()
+        .value("full handshakes", |(row, load)| {
+            let all = row.throughput.filter(|_| load.resumed.0 > 0.0)?;
+            Some(all.map(|rate| PerSecond(rate.0 * (1.0 - load.resumed.0))))
+        })
         .if_any()
         .value("server CPU", |(_, load)| load.server_cpu_each())
         .value("client CPU", |(_, load)| load.client_cpu_each())

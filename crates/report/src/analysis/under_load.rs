@@ -48,11 +48,15 @@ pub struct UnderLoad {
     pub saturated: Option<Saturated>,
     /// Failures after a server was killed.
     pub loss: Option<Loss>,
+    /// Part of the transactions that resumed a session.
+    pub resumed: Ratio,
+    /// True if an open loop offered more transactions than were completed; none of users.
+    pub overrun: Option<bool>,
 }
 
 impl UnderLoad {
     /// Processor time of the server's processes for a transaction.
-    pub(super) fn server_cpu_each(&self) -> Option<Seconds> {
+    pub(crate) fn server_cpu_each(&self) -> Option<Seconds> {
         self.each(self.server_cpu?)
     }
 
@@ -92,8 +96,21 @@ impl UnderLoad {
             busy: Busy::of(load),
             saturated: Saturated::of(load, rate),
             loss: Loss::of(load),
+            resumed: load.resumed_share(),
+            overrun: is_overrun(case, load, rate),
         }
     }
+}
+
+/// Part of the arrivals that a server without a queue leaves at most, as in the search for its limits.
+const LEFT: f64 = 0.03;
+
+/// Returns whether fewer transactions were completed than were due, for certain, and some were left; none without arrivals.
+fn is_overrun(case: &Case, load: &ServerLoad, rate: Option<Estimate<PerSecond>>) -> Option<bool> {
+    let offered = case.load.pacing.rate()?.per_second();
+    let left = (load.totals.failed + load.cut_off + load.waiting) as f64;
+    let due = left + load.totals.transactions as f64;
+    Some(rate?.high?.0 < offered && left > LEFT * due)
 }
 
 /// Utilization during the whole load.
@@ -215,8 +232,8 @@ fn rate(load: &ServerLoad, seconds: std::ops::Range<usize>) -> Option<PerSecond>
 mod tests {
     use std::collections::BTreeMap;
 
-    use keymark_bench::StackName;
     use keymark_bench::server_load::{Durations, Steady};
+    use keymark_bench::{Pacing, StackName};
     use keymark_testkit::record::{batch, case, server_load};
 
     use super::*;
@@ -276,6 +293,23 @@ mod tests {
         assert_eq!(slow.within_limit, Some(PerSecond(2.5)));
         load.saturation = None;
         assert_eq!(Saturated::of(&load, None), None);
+    }
+
+    #[test]
+    fn a_server_that_completes_fewer_than_arrive_is_saturated() {
+        let overrun = |pacing, completed, waiting| {
+            let mut case = case("rsa2048", StackName::of("nginx"));
+            case.load.pacing = pacing;
+            let mut load = server_load();
+            load.totals.failed = 0;
+            (load.cut_off, load.waiting) = (0, waiting);
+            is_overrun(&case, &load, Some(Estimate::exact(PerSecond(completed))))
+        };
+        let open = Pacing::Open("50/s".parse().unwrap());
+        assert_eq!(overrun(open, 30.0, 4), Some(true));
+        assert_eq!(overrun(open, 50.0, 4), Some(false), "all were completed");
+        assert_eq!(overrun(open, 49.0, 0), Some(false), "fewer came by chance");
+        assert_eq!(overrun(Pacing::Closed, 30.0, 4), None);
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub struct RateEvidence {
     pub rate: Estimate<PerSecond>,
     /// True if the client could ask no more often: the server may do more.
     pub at_least: bool,
+    /// True if the server completed fewer than arrived in an open loop.
+    pub saturated: bool,
     /// Mean time of a transaction in seconds, in the steady state.
     pub response: Option<Seconds>,
     /// The case.
@@ -99,6 +101,7 @@ impl RateEvidence {
             strength: row.case.strength,
             rate,
             at_least: load.limit == LoadLimit::Client,
+            saturated: load.overrun == Some(true),
             response: row.mean(),
             row: row.id,
         })

@@ -8,7 +8,7 @@ use super::Finding;
 use crate::analysis::{Analysis, Basis, Breakdown, FamilyBreakdown, Layer};
 
 /// Share of the whole below which the program hides the key.
-const HIDDEN: f64 = 0.1;
+pub(super) const HIDDEN: f64 = 0.1;
 /// Share from which on the key takes most.
 const MOST: f64 = 0.5;
 

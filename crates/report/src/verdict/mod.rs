@@ -27,7 +27,7 @@ pub use devices::{DeviceRanking, PublishedComparison};
 pub use evidence::{Evidence, RateEvidence};
 pub use keys::{KeyChoice, KeyUsage, SlowerKey};
 pub use layers::KeyShare;
-pub use servers::{Knee, RelativeGain};
+pub use servers::{Knee, RelativeGain, ResumptionLimit};
 pub use waiting::{PredictedKey, PredictedPart, SlowCase};
 pub use words::UsageLine;
 pub(crate) use words::program;
@@ -146,6 +146,11 @@ pub enum Finding {
     Relative {
         /// A gain for each pair of cases.
         gains: Vec<RelativeGain>,
+    },
+    /// Shares of resumed sessions from which on keys no longer matter to a server.
+    Resumption {
+        /// One for each key, the highest share first.
+        limits: Vec<ResumptionLimit>,
     },
     /// Number of users at which servers are full.
     Saturation {
@@ -296,6 +301,7 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
         waiting::too_slow(analysis, record),
         layers::key_shares(analysis),
         workers::workers(analysis),
+        servers::resumption(analysis),
         servers::second_certificate(analysis),
         servers::relative(analysis),
         servers::processor_shares(analysis),

@@ -1,11 +1,12 @@
 //! Servers and services under load: rates by key, and what another key exchange or a second certificate changes.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Case, CaseId};
-use keymark_stats::{Estimate, PerSecond, Ratio};
+use keymark_bench::{Algorithm, Case, CaseId, USUAL};
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 
 use super::evidence::{ALIKE, place};
+use super::layers::HIDDEN;
 use super::{Finding, RateEvidence};
 use crate::analysis::{Analysis, Row};
 use crate::grouped;
@@ -35,6 +36,28 @@ pub struct RelativeGain {
     /// The quotient of their rates.
     pub gain: Estimate<Ratio>,
     /// The case and the other one.
+    pub rows: [CaseId; 2],
+}
+
+/// Dimension of the share of resumed sessions.
+const RESUMED: &str = "resumed-percent";
+/// Least distance of two shares by which processor times of full and resumed handshakes are told.
+const APART: f64 = 0.1;
+
+/// Share of resumed sessions from which on a key no longer matters to a server.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ResumptionLimit {
+    /// The key.
+    pub algorithm: Algorithm,
+    /// Time of the key's operation alone in seconds.
+    pub key: Seconds,
+    /// Processor time of the server in seconds for a transaction with a full handshake.
+    pub full: Seconds,
+    /// Processor time of the server in seconds for a transaction with a resumed session.
+    pub resumed: Seconds,
+    /// Least share of resumed sessions at which the key takes less than a tenth of the processor time.
+    pub from: Ratio,
+    /// Cases with the lowest and the highest share.
     pub rows: [CaseId; 2],
 }
 
@@ -123,6 +146,7 @@ fn besides(case: &Case, other: &Case) -> String {
         .filter(|(name, word)| other.parameters.get(name) != Some(*word))
         .map(|(name, word)| match name {
             "second-certificate" => format!("a second certificate ({word})"),
+            RESUMED => format!("resuming {word} % of the sessions"),
             "servers" => format!("{word} servers"),
             _ => word.to_owned(),
         })
@@ -130,9 +154,11 @@ fn besides(case: &Case, other: &Case) -> String {
     if words.peek().is_some() {
         return words.join(" ");
     }
-    let alone = match other.parameters.get("servers") {
-        Some(_) => "one server",
-        None => "one certificate",
+    let has = |name| other.parameters.get(name).is_some();
+    let alone = match (has("servers"), has(RESUMED)) {
+        (true, _) => "one server",
+        (false, true) => "full handshakes alone",
+        (false, false) => "one certificate",
     };
     alone.to_owned()
 }
@@ -148,6 +174,50 @@ pub(super) fn processor_shares(analysis: &Analysis) -> Option<Finding> {
         .unique_by(|(algorithm, ..)| *algorithm)
         .collect();
     (!shares.is_empty()).then_some(Finding::ProcessorShares { shares })
+}
+
+/// A load of a key in a file: its row, the share of resumed sessions, the processor time of a transaction, and the time of the
+/// key's operation.
+type LoadCost<'a> = (&'a Row, Ratio, Seconds, Seconds);
+
+/// Shares of resumed sessions from which on the keys of servers no longer matter, the highest first.
+pub(super) fn resumption(analysis: &Analysis) -> Option<Finding> {
+    let costs = rated(analysis).filter_map(|(row, _)| {
+        let load = row.under_load.as_ref()?;
+        let spent = load.spent.filter(|spent| spent.of_processor.is_some())?;
+        Some((row, load.resumed, load.server_cpu_each()?, spent.alone?))
+    });
+    let groups = grouped(costs, |(row, ..)| {
+        let case = &row.case;
+        let others = case.parameters.clone().replaced(RESUMED, USUAL);
+        (case.algorithm, &case.device, case.stack, others, case.load)
+    });
+    let limits: Vec<_> = groups
+        .iter()
+        .filter_map(|(_, costs)| limit(costs))
+        .sorted_by(|a, b| b.from.0.total_cmp(&a.from.0))
+        .unique_by(|limit| limit.algorithm)
+        .collect();
+    (!limits.is_empty()).then_some(Finding::Resumption { limits })
+}
+
+/// Separates full handshakes from resumed ones by the loads with the fewest and the most resumed sessions: the mean cost is linear
+/// in the share.
+fn limit(costs: &[LoadCost<'_>]) -> Option<ResumptionLimit> {
+    let ends = costs.iter().minmax_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let ((first, fewest, dear, key), (last, most, cheap, _)) = ends.into_option()?;
+    let saved = (dear.0 - cheap.0) / (most.0 - fewest.0);
+    let full = dear.0 + saved * fewest.0;
+    let resumed = full - saved;
+    let excess = (key.0 - HIDDEN * full).max(0.0);
+    (most.0 - fewest.0 >= APART && full > 0.0 && resumed > 0.0).then(|| ResumptionLimit {
+        algorithm: first.case.algorithm,
+        key: *key,
+        full: Seconds(full),
+        resumed: Seconds(resumed),
+        from: Ratio(excess / (excess + HIDDEN * resumed)),
+        rows: [first.id, last.id],
+    })
 }
 
 /// Number of users at which servers are full.

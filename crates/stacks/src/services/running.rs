@@ -96,12 +96,12 @@ impl UnderLoad for RunningService {
         load: &mut ServerLoad,
         ended: Option<&Error>,
         _: &dyn Clock,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Error>, Error> {
         let has_failed = ended.is_some() || load.totals.failed > 0;
         if let Some(process) = self.process.filter(|_| has_failed) {
             load.log = process.log_end();
         }
-        Ok(())
+        Ok(None)
     }
 }
 

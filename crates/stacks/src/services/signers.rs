@@ -27,7 +27,7 @@ pub(super) fn trusted(authorities: Vec<X509>, purpose: Purpose) -> Result<X509St
     let mut store = X509StoreBuilder::new()?;
     store.set_purpose(match purpose {
         Purpose::Timestamping => X509PurposeId::TIMESTAMP_SIGN,
-        Purpose::Server | Purpose::CodeSigning => X509PurposeId::ANY,
+        Purpose::Server | Purpose::Client | Purpose::CodeSigning => X509PurposeId::ANY,
     })?;
     for authority in authorities {
         store.add_cert(authority)?;

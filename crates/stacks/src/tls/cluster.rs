@@ -11,8 +11,9 @@ use keymark_bench::{Algorithm, Case, Error, StackName};
 use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
 use crate::tls::servers::{
-    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, InstalledServer,
-    RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay, Weak,
+    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Identity,
+    InstalledServer, Purpose, RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay,
+    Weak,
 };
 
 /// Start of servers.
@@ -75,7 +76,8 @@ impl Starting<'_> {
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<RunningServer, Error> {
         let handshakes = Handshakes::of(asked.version, asked.key_exchange);
-        let handshakes = handshakes.map_err(ServerError::from)?;
+        let mut handshakes = handshakes.map_err(ServerError::from)?;
+        handshakes.resumed = asked.resumed;
         let installed = self.servers.get(case.stack)?;
         let identity = keys.certified(case.algorithm, installed, self.way)?;
         let certificates = match other {
@@ -87,6 +89,8 @@ impl Starting<'_> {
                 })?
             }
         };
+        let client = asked.client;
+        let client = client.map(|key| Identity::generate(key, Purpose::Client));
         let spec = ServerSpec {
             weak: self.weak,
             capacity: Capacity {
@@ -95,6 +99,7 @@ impl Starting<'_> {
             },
             port,
             body: case.input_bytes,
+            client: client.transpose()?,
             ..ServerSpec::new(certificates, handshakes)
         };
         Ok(RunningServer::start(installed, &spec)?)
@@ -273,9 +278,9 @@ impl Servers {
     /// Why the server's OpenSSL is too old for a case, if it is.
     pub fn too_old_for(&self, case: &Case) -> Option<String> {
         let version = &self.by_stack.get(&case.stack)?.openssl().ok()?.version;
-        let exchange = Handshake::of(case).ok()?.key_exchange;
-        let keys = std::iter::once(case.algorithm);
-        servers::too_new(version, keys, &[exchange]).map(|why| why.to_string())
+        let asked = Handshake::of(case).ok()?;
+        let keys = std::iter::once(case.algorithm).chain(asked.client);
+        servers::too_new(version, keys, &[asked.key_exchange]).map(|why| why.to_string())
     }
 
     /// Versions of the programs, and of the library of cryptography that each uses.

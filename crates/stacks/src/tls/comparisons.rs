@@ -6,7 +6,8 @@ use keymark_bench::{Comparison, Parameters, Times, USUAL};
 use keymark_stats::Distribution;
 
 use super::handshake::{
-    Arrangement, BALANCE, Balance, FATE, Fate, KEY_EXCHANGE, SECOND_CERTIFICATE, SERVERS, VERSION,
+    Arrangement, BALANCE, Balance, FATE, Fate, KEY_EXCHANGE, RESUMED, SECOND_CERTIFICATE, SERVERS,
+    VERSION,
 };
 use super::{KeyExchange, TlsVersion};
 
@@ -37,6 +38,14 @@ pub(super) const ALL: &[Comparison] = &[
             let is_one_server =
                 own.get(KEY_EXCHANGE.name).is_some() && own.get(BALANCE.name).is_none();
             is_one_server.then(|| own.clone().replaced(SECOND_CERTIFICATE.name, USUAL))
+        },
+    },
+    Comparison {
+        heading: "what resumed sessions gain (times full handshakes alone)",
+        times: Times::Gain,
+        beside: |own| {
+            own.get(KEY_EXCHANGE.name)?;
+            Some(own.clone().replaced(RESUMED.name, USUAL))
         },
     },
 ];
@@ -77,13 +86,15 @@ mod tests {
                 .collect()
         };
         let text = |text: &str| Some(text.to_owned());
+        let plain = text("tls=tls1.3;kex=x25519");
         assert_eq!(
             beside(&words(&[])),
-            [
-                text("tls=tls1.2;kex=rsa"),
-                None,
-                text("tls=tls1.3;kex=x25519"),
-            ]
+            [text("tls=tls1.2;kex=rsa"), None, plain.clone(), plain,]
+        );
+        let resumed = words(&[("resumed-percent", "80"), ("client-certificate", "rsa2048")]);
+        assert_eq!(
+            beside(&resumed)[3],
+            text("tls=tls1.3;kex=x25519;client-certificate=rsa2048")
         );
         let killed = [
             ("servers", "4"),
@@ -91,7 +102,7 @@ mod tests {
             ("fate", "one-killed"),
         ];
         assert_eq!(
-            beside(&words(&killed)),
+            beside(&words(&killed))[..3],
             [
                 text("tls=tls1.2;kex=rsa;servers=4;balance=round-robin;fate=one-killed"),
                 text("tls=tls1.3;kex=x25519;balance=round-robin"),
@@ -102,6 +113,6 @@ mod tests {
             beside(&words(&[("second-certificate", "nistp256")]))[2],
             text("tls=tls1.3;kex=x25519")
         );
-        assert_eq!(beside(&Parameters::NONE), [None, None, None]);
+        assert_eq!(beside(&Parameters::NONE), [const { None }; 4]);
     }
 }

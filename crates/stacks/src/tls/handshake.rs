@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use keymark_bench::strength;
 use keymark_bench::words::words;
-use keymark_bench::{Algorithm, Case, Dimension, Error, Parameters, Scope, Strength, Words};
-use keymark_load::{KeyExchange, TlsVersion};
+use keymark_bench::{
+    Algorithm, Case, Dimension, Error, Parameters, Scope, ServerLoad, Strength, Words,
+};
+use keymark_load::{KeyExchange, ResumedShare, TlsVersion};
 use serde::Deserialize;
 
 /// Dimension of the versions of TLS.
@@ -73,6 +75,22 @@ pub const P99_LIMIT: Dimension = Dimension {
     usual: Some("none"),
     scope: Scope::Family,
 };
+/// Dimension of the share of connections that resume a session, in percent.
+pub const RESUMED: Dimension = Dimension {
+    name: "resumed-percent",
+    kind: "share of resumed sessions",
+    words: Words::Formed(|word| word.parse::<ResumedShare>().is_ok()),
+    usual: Some("0"),
+    scope: Scope::Family,
+};
+/// Dimension of the clients' certificates, by the algorithm of their key.
+pub const CLIENT_CERTIFICATE: Dimension = Dimension {
+    name: "client-certificate",
+    kind: "client certificate",
+    words: Words::Formed(|word| word.parse::<Algorithm>().is_ok()),
+    usual: Some("none"),
+    scope: Scope::Family,
+};
 
 /// Search for the number of users with the best rate, made before that number is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +112,10 @@ pub struct Handshake {
     pub arrangement: Arrangement,
     /// Search in place of a chosen load.
     pub search: Option<Saturating>,
+    /// Share of connections that resume a session.
+    pub resumed: ResumedShare,
+    /// Key of the certificate that clients have to show.
+    pub client: Option<Algorithm>,
 }
 
 impl Handshake {
@@ -104,6 +126,8 @@ impl Handshake {
             key_exchange,
             arrangement: Arrangement::One,
             search: None,
+            resumed: ResumedShare::NONE,
+            client: None,
         }
     }
 
@@ -126,7 +150,19 @@ impl Handshake {
             search: parameters
                 .read(&MOST_USERS)?
                 .map(|most| Saturating { most, p99 }),
+            resumed: parameters.read(&RESUMED)?.unwrap_or_default(),
+            client: parameters.read(&CLIENT_CERTIFICATE)?,
         })
+    }
+
+    /// Returns the reason why a load resumed another share of sessions than this one, if it did.
+    pub(super) fn missed_share(&self, load: &ServerLoad) -> Option<Error> {
+        let (resumed, all) = load.resumed();
+        let (asked, got) = (self.resumed, 100.0 * resumed as f64 / all as f64);
+        let reason = format!("asked for {asked} % resumed, got {got:.0} % of {all} sessions");
+        let advice = "let the server give tickets that stay valid during the load";
+        let is_missed = all > 0 && !asked.is_met(resumed, all);
+        is_missed.then(|| Error::call("resuming sessions", reason, advice))
     }
 
     /// Strength of the weaker one of certificate and key exchange.
@@ -153,6 +189,10 @@ impl From<Handshake> for Parameters {
                 .with(&BALANCE, balance)
                 .with(&FATE, fate),
         };
+        set = set.with(&RESUMED, handshake.resumed);
+        if let Some(algorithm) = handshake.client {
+            set = set.with(&CLIENT_CERTIFICATE, algorithm);
+        }
         let Some(Saturating { most, p99 }) = handshake.search else {
             return set;
         };
@@ -279,7 +319,7 @@ mod tests {
             (
                 Arrangement::Beside { other },
                 None,
-                "tls1.3 x25519 nistp256",
+                "tls1.3 x25519 nistp256 second-certificate",
             ),
             (
                 balanced,
@@ -304,5 +344,17 @@ mod tests {
             assert_eq!(case.parameters.remark().unwrap(), remark);
             assert_eq!(Handshake::of(&case), Ok(asked));
         }
+        let mutual = Handshake {
+            resumed: "80%".parse().unwrap(),
+            client: Some(other),
+            ..Handshake::one(TlsVersion::V1_3, KeyExchange::X25519)
+        };
+        let case = Case {
+            parameters: mutual.into(),
+            ..keymark_testkit::case("rsa2048").build()
+        };
+        let remark = "tls1.3 x25519 80 resumed-percent nistp256 client-certificate";
+        assert_eq!(case.parameters.remark().unwrap(), remark);
+        assert_eq!(Handshake::of(&case), Ok(mutual));
     }
 }

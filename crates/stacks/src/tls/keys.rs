@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::tls::servers::{Identity, InstalledServer, ServerError, TokenWay, Tracing};
+use crate::tls::servers::{Identity, InstalledServer, Purpose, ServerError, TokenWay, Tracing};
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Case, Error, Operation, StoreIdentity};
 use keymark_stores::access::{Access, Certificate};
@@ -83,7 +83,7 @@ impl Keys {
         };
         let key = self.store.key(capability)?;
         let module = match self.store.access(&key)? {
-            Access::KeyFile(key) => return Identity::in_file(&key),
+            Access::KeyFile(key) => return Identity::in_file(&key, Purpose::Server),
             Access::Module(module) => module,
             Access::Card(..) | Access::Locator(_) => {
                 return Err(unsupported("a TLS server", capability).into());

@@ -74,7 +74,7 @@ impl LoadFamily for StartedServers<'_> {
         let keys = Keys::of_case(&self.keys, case)?;
         let server = LoadedServer {
             key_use: KeyUse::begin(case, keys, &cluster, (client.clock, seed))?,
-            is_killed: is_killed(asked.arrangement),
+            asked,
             cluster,
             target,
             load,
@@ -85,7 +85,7 @@ impl LoadFamily for StartedServers<'_> {
         let duration = client.settings.duration;
         // One round for what would not settle in less, and where only one server can be at the address.
         let paces = case.load.pacing.pause().is_some_and(|pause| pause > PAUSE);
-        let rounds = if paces || server.is_killed || self.starting.port.is_some() {
+        let rounds = if paces || is_killed(asked.arrangement) || self.starting.port.is_some() {
             Rounds::one(duration)
         } else {
             Rounds::of(plan, case, duration, SHORTEST)
@@ -159,8 +159,8 @@ struct LoadedServer {
     key_use: KeyUse,
     /// Handshakes of all loads and drains.
     handshakes: u64,
-    /// Kills a server in the middle of a load.
-    is_killed: bool,
+    /// Handshake of the case.
+    asked: Handshake,
     /// Time from the load's start until it was killed.
     killed: Option<Duration>,
 }
@@ -179,8 +179,7 @@ impl UnderLoad for LoadedServer {
         };
         let mut observer = Killing {
             relay: Relay { case, watch },
-            pending: self
-                .is_killed
+            pending: is_killed(self.asked.arrangement)
                 .then_some((&mut self.cluster, settings.duration / 2)),
             killed: None,
         };
@@ -210,15 +209,16 @@ impl UnderLoad for LoadedServer {
         load: &mut ServerLoad,
         ended: Option<&Error>,
         clock: &dyn Clock,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Error>, Error> {
         load.saturation = self.saturation;
         load.killed_ns = self.killed.map(nanoseconds);
         load.log = self.cluster.log_end();
         if ended.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         self.key_use
-            .end(self.handshakes, &self.cluster, clock, load)
+            .end(self.handshakes, &self.cluster, clock, load)?;
+        Ok(self.asked.missed_share(load))
     }
 }
 
@@ -250,11 +250,13 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
         address: cluster.address(),
         server_name: "localhost".to_owned(),
         path: cluster.first.path(),
+        client: cluster.first.spec.client_identity(),
         expected: Expected {
             version: asked.version,
             key_exchange: asked.key_exchange,
             certificate,
             body: Some(case.input_bytes.into()),
+            resumed: asked.resumed,
         },
     })
 }

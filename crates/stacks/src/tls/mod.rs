@@ -20,7 +20,9 @@ use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Servers, Starting};
 pub use handshake::{Arrangement, Balance, Fate, Handshake, MOST_USERS, Saturating, VERSION};
-pub use keymark_load::{ClientLine, Clients, KeyExchange, Timeouts, TlsVersion, clients};
+pub use keymark_load::{
+    ClientLine, Clients, KeyExchange, ResumedShare, Timeouts, TlsVersion, clients,
+};
 pub use keys::Keys;
 pub use measuring::{StartedServers, search_step};
 pub use remote::{Address, CONNECT, Reached, Remote, RemoteServer, Tried};
@@ -46,6 +48,8 @@ pub const FAMILY: StackFamily = StackFamily {
         handshake::FATE,
         handshake::MOST_USERS,
         handshake::P99_LIMIT,
+        handshake::RESUMED,
+        handshake::CLIENT_CERTIFICATE,
     ],
     layers: || None,
     comparisons: comparisons::ALL,

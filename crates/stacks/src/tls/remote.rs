@@ -13,7 +13,8 @@ use keymark_bench::{
 };
 use keymark_load::{
     Certificate, ClientLine, ClientOffer, Clients, Expected, Failure, Fingerprint, KeyExchange,
-    LoadError, LoadSettings, Probed, Target, Timeouts, TlsVersion, Weak, handshake, joined, probe,
+    LoadError, LoadSettings, Probed, ResumedShare, Target, Timeouts, TlsVersion, Weak, handshake,
+    joined, probe,
 };
 
 use super::handshake::Handshake;
@@ -231,11 +232,13 @@ impl Remote {
             address,
             server_name: self.name().to_owned(),
             path: self.path.clone(),
+            client: None,
             expected: Expected {
                 version,
                 key_exchange,
                 certificate,
                 body: None,
+                resumed: ResumedShare::NONE,
             },
         }
     }
@@ -257,7 +260,6 @@ impl Remote {
             ("cipher", agreed.cipher.to_string()),
             ("certificate", agreed.certificate.to_string()),
             ("trust", trust::told(self.authority.as_deref())),
-            // What it offers nobody takes: each handshake is a full one.
             ("sessions", "not known".to_owned()),
         ];
         told.map(|(name, value)| (name.to_owned(), value)).into()
@@ -323,8 +325,11 @@ impl LoadFamily for RemoteServer<'_> {
         let certificate = leaf.map_or(Certificate::Any, |leaf| {
             Certificate::Pinned(Fingerprint::of(leaf))
         });
+        let mut target = self.remote.target(reached.address, wanted, certificate);
+        target.expected.resumed = asked.resumed;
         let server = LoadedRemote {
-            target: self.remote.target(reached.address, wanted, certificate),
+            asked,
+            target,
             described: self.remote.describe(reached),
             told: self.told,
         };
@@ -333,6 +338,7 @@ impl LoadFamily for RemoteServer<'_> {
 }
 
 struct LoadedRemote<'a> {
+    asked: Handshake,
     target: Target,
     described: BTreeMap<String, String>,
     told: Option<&'a Clients>,
@@ -369,11 +375,11 @@ impl UnderLoad for LoadedRemote<'_> {
 
     fn conclude(
         self: Box<Self>,
-        _: &mut ServerLoad,
+        load: &mut ServerLoad,
         _: Option<&Error>,
         _: &dyn Clock,
-    ) -> Result<(), Error> {
-        Ok(())
+    ) -> Result<Option<Error>, Error> {
+        Ok(self.asked.missed_share(load))
     }
 }
 

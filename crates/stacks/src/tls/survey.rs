@@ -37,7 +37,7 @@ pub enum ClientKind {
 impl ClientKind {
     const ALL: [Self; 4] = [Self::Old, Self::Middle, Self::Modern, Self::EcdsaOnly];
 
-    const fn offer(self) -> ClientOffer {
+    fn offer(self) -> ClientOffer {
         let (version, certificate) = match self {
             Self::Old => (Some(TlsVersion::V1_2), Certificate::Rsa),
             Self::Middle => (Some(TlsVersion::V1_2), Certificate::Any),
@@ -46,8 +46,7 @@ impl ClientKind {
         };
         ClientOffer {
             version,
-            key_exchange: None,
-            certificate,
+            ..ClientOffer::of_certificates(certificate)
         }
     }
 }
@@ -235,7 +234,7 @@ impl Asker<'_> {
         let offer = ClientOffer {
             version: Some(version),
             key_exchange: Some(key_exchange),
-            certificate: Certificate::Any,
+            ..ClientOffer::of_certificates(Certificate::Any)
         };
         let shaken = self.shake(&offer)?.ok();
         let taken = shaken.filter(|shaken| shaken.key_exchange == Some(key_exchange));

@@ -35,10 +35,12 @@ pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> O
 fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Result<Vec<Case>, Failure> {
     let (chosen, loads) = (&arguments.selection, loads(arguments)?);
     let on = iproduct!(&chosen.server, &inventory.devices, &chosen.algorithm);
-    let all = iproduct!(on, &chosen.kex, &loads);
-    let cases = all.map(|((stack, found, algorithm), kex, load)| {
+    let all = iproduct!(on, &chosen.kex, &chosen.resume, &loads);
+    let cases = all.map(|((stack, found, algorithm), kex, resumed, load)| {
         let handshake = Handshake {
             search: search(arguments),
+            resumed: *resumed,
+            client: chosen.client_certificate,
             ..super::handshake(chosen.tls, *kex)
         };
         Case {

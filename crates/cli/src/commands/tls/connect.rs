@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use itertools::iproduct;
 use keymark_bench::{Case, CaseRecord, MonotonicClock, Plan};
 use keymark_load::{LoadProgress, LoadSettings};
 use keymark_stacks::loads::{Client, Watch};
@@ -137,13 +138,17 @@ fn cases(
         let algorithm = server.key().ok_or_else(|| {
             Failure::nothing_usable("keymark does not support the key of the server's certificate")
         })?;
-        let handshake = Handshake {
-            search: bench::search(arguments),
-            ..Handshake::one(*version, *key_exchange)
-        };
-        cases.extend(loads.iter().map(|load| Case {
-            input_bytes: server.body(),
-            ..super::case(&identity, (CONNECT, algorithm), handshake, *load)
+        let each = iproduct!(&arguments.selection.resume, &loads);
+        cases.extend(each.map(|(resumed, load)| {
+            let handshake = Handshake {
+                search: bench::search(arguments),
+                resumed: *resumed,
+                ..Handshake::one(*version, *key_exchange)
+            };
+            Case {
+                input_bytes: server.body(),
+                ..super::case(&identity, (CONNECT, algorithm), handshake, *load)
+            }
         }));
     }
     Ok(cases)

@@ -255,7 +255,7 @@ fn others_servers_are_not_loaded() {
 }
 
 /// One that an administrator has configured.
-fn nginx_with_tickets(place: &Place) -> (Running, u16) {
+pub(super) fn nginx_with_tickets(place: &Place, tickets: &str) -> (Running, u16) {
     let port = free_port();
     let file = |name: &str| place.path(name).display().to_string();
     ended(
@@ -271,17 +271,22 @@ fn nginx_with_tickets(place: &Place) -> (Running, u16) {
             .unwrap(),
         0,
     );
-    fs::create_dir(place.path("served")).unwrap();
+    fs::create_dir_all(place.path("served")).unwrap();
     fs::write(place.path("served/index.html"), "a file").unwrap();
     // The workers of root's nginx are nobody's.
     for directory in place.path("served").ancestors().take(3) {
         let open = fs::Permissions::from_mode(0o755);
         let _ = fs::set_permissions(directory, open);
     }
+    let cache = if tickets == "on" {
+        "shared:s:1m"
+    } else {
+        "off"
+    };
     let configuration = format!(
         "daemon off; pid {}; error_log {}; events {{}} http {{ log_format s '$ssl_session_reused $ssl_protocol'; access_log {} s; \
          server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {}; ssl_certificate_key {}; ssl_protocols TLSv1.2 \
-         TLSv1.3; ssl_session_tickets on; ssl_session_cache shared:s:1m; root {}; }} }}",
+         TLSv1.3; ssl_session_tickets {tickets}; ssl_session_cache {cache}; root {}; }} }}",
         file("pid"),
         file("error.log"),
         file("access.log"),
@@ -311,7 +316,7 @@ fn nginx_with_tickets(place: &Place) -> (Running, u16) {
 #[test]
 fn a_server_that_would_resume_makes_full_handshakes() {
     let place = Place::new(KEYMARK);
-    let (nginx, port) = nginx_with_tickets(&place);
+    let (nginx, port) = nginx_with_tickets(&place, "on");
     let address = format!("127.0.0.1:{port}");
     let rows = place.rows(&format!(
         "tls bench --connect {address} --kex x25519,rsa --workers 2 --case-time 2s --format json --no-save"

@@ -4,6 +4,7 @@ mod check;
 mod connect;
 mod faults;
 mod key_use;
+mod sessions;
 mod suites;
 
 use std::io::{BufRead, BufReader};

@@ -11,8 +11,8 @@ use std::time::Duration;
 use keymark_bench::Load;
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Certificate, Expected, Failure, Fingerprint, KeyExchange, LoadSettings, Measurement, Target,
-    TlsVersion, run,
+    Certificate, Expected, Failure, Fingerprint, KeyExchange, LoadSettings, Measurement,
+    ResumedShare, Target, TlsVersion, run,
 };
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
@@ -168,11 +168,13 @@ pub fn target(
         address,
         server_name: "localhost".to_owned(),
         path: "/".to_owned(),
+        client: None,
         expected: Expected {
             version,
             key_exchange,
             certificate: Certificate::Pinned(leaf),
             body: Some(BODY.len() as u64),
+            resumed: ResumedShare::NONE,
         },
     }
 }

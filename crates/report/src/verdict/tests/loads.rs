@@ -97,6 +97,50 @@ fn a_search_finds_the_users_that_fill_a_server() {
     );
 }
 
+/// A load whose transactions take so much of the server's processor time, of which that many in a hundred resumed a session.
+pub(super) fn resumed(share: u64, key_ns: u64, each_ns: u64) -> CaseRecord {
+    let mut record = served("rsa2048", "x25519", None, 100, key_ns);
+    let load = record.server_load.as_mut().unwrap();
+    load.server_cpu_ns = Some(each_ns * load.totals.transactions);
+    load.seconds = vec![Second {
+        whole: Durations(vec![(1_000_000, 100)]),
+        resumed: share,
+        ..Second::default()
+    }];
+    load.steady.as_mut().unwrap().stretches = vec![(0, 1)];
+    if share > 0 {
+        let parameters = record.case.parameters.clone();
+        record.case.parameters = parameters.replaced("resumed-percent", &share.to_string());
+    }
+    record
+}
+
+#[test]
+fn from_some_share_of_resumed_sessions_on_the_key_does_not_matter() {
+    let limit = |cases: Vec<CaseRecord>| {
+        let found = finding(cases, "resumption")?;
+        let number = |name: &str| found["limits"][0][name].as_f64().unwrap();
+        Some([number("full"), number("resumed"), number("from")])
+    };
+    // A full handshake takes 1 ms, of which the key has 0.7; a resumed one 0.3: at a share r the key has
+    // (1 - r) 0.7 of (1 - r) 1 + r 0.3.
+    let pair = |key_ns| vec![resumed(0, key_ns, 1_000_000), resumed(80, key_ns, 440_000)];
+    let [full, again, from] = limit(pair(700_000)).unwrap();
+    assert!((full - 1e-3).abs() < 1e-9 && (again - 0.3e-3).abs() < 1e-9);
+    assert!((from - 0.6 / 0.63).abs() < 1e-9);
+    let key_part = (1.0 - from) * 0.7 / ((1.0 - from) + from * 0.3);
+    assert!((key_part - 0.1).abs() < 1e-9);
+    // This one never had a tenth.
+    assert!(limit(pair(90_000)).unwrap()[2] < 1e-9);
+    // One share does not tell full handshakes from resumed ones, nor do two that are nearly the same.
+    assert_eq!(limit(vec![resumed(80, 700_000, 440_000)]), None);
+    let near = vec![resumed(80, 700_000, 440_000), resumed(84, 700_000, 412_000)];
+    assert_eq!(limit(near), None);
+    // Without a full load both costs follow from the line.
+    let line = vec![resumed(50, 700_000, 650_000), resumed(80, 700_000, 440_000)];
+    assert!((limit(line).unwrap()[2] - from).abs() < 1e-9);
+}
+
 /// What arrives at a given rate says nothing of what a server can do.
 #[test]
 fn servers_under_one_load_are_drawn_by_their_rates() {

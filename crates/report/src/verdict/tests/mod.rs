@@ -14,7 +14,9 @@ use keymark_bench::key_use::{Calculator, OperationAlone};
 use keymark_bench::layers::{Comparison as RateComparison, Times};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunState};
-use keymark_bench::server_load::{Durations, Saturation, ServerLoad, Steady, Tried, TriedDemand};
+use keymark_bench::server_load::{
+    Durations, Saturation, Second, ServerLoad, Steady, Tried, TriedDemand,
+};
 use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError};
 
 use super::*;

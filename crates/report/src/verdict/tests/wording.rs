@@ -4,7 +4,7 @@ use keymark_bench::record::RunId;
 use keymark_bench::series::{InSeries, SeriesId};
 use keymark_stats::BetweenRuns;
 
-use super::loads::served;
+use super::loads::{resumed, served};
 use super::*;
 use crate::compare::{Criteria, Side};
 use keymark_testkit::record::{measured, signing};
@@ -276,6 +276,13 @@ fn key_exchanges_of_a_server() -> Vec<CaseRecord> {
     cases.into()
 }
 
+fn resumed_sessions() -> Vec<CaseRecord> {
+    vec![
+        resumed(0, 700_000, 1_000_000),
+        resumed(80, 700_000, 440_000),
+    ]
+}
+
 fn several_servers() -> Vec<CaseRecord> {
     let words = [("1 server", 13), ("2 servers", 27), ("4 servers", 53)];
     let cases = words.map(|(servers, rate)| {
@@ -356,7 +363,7 @@ fn comparisons() -> Vec<(&'static str, String)> {
 #[test]
 fn wording() {
     type MadeRun = fn() -> Vec<CaseRecord>;
-    let runs: [(&str, MadeRun); 14] = [
+    let runs: [(&str, MadeRun); 15] = [
         ("the default run", the_default_run),
         ("keycards of an article", keycards_of_an_article),
         ("logins with ssh", logins_with_ssh),
@@ -374,6 +381,7 @@ fn wording() {
         ("an hsm that is loaded", an_hsm_that_is_loaded),
         ("key exchanges of a server", key_exchanges_of_a_server),
         ("several servers", several_servers),
+        ("resumed sessions", resumed_sessions),
     ];
     let told = |(name, cases): (&'static str, MadeRun)| {
         let found = verdict(cases());

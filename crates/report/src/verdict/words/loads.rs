@@ -7,7 +7,10 @@ use keymark_stats::Ratio;
 use super::{capital, listed, on, percent, rate, times};
 use crate::analysis::Limit;
 use crate::units;
-use crate::verdict::{KeyShare, Knee, RateEvidence, RelativeGain, UsageLine, WorkerGain};
+use crate::verdict::layers::HIDDEN;
+use crate::verdict::{
+    KeyShare, Knee, RateEvidence, RelativeGain, ResumptionLimit, UsageLine, WorkerGain,
+};
 
 /// Gains that are named.
 const NAMED: usize = 2;
@@ -146,7 +149,8 @@ pub(super) fn rates(
 
 fn written(of: &RateEvidence) -> String {
     let least = if of.at_least { "at least " } else { "" };
-    format!("{least}{}", rate(&of.rate))
+    let saturated = if of.saturated { " (saturated)" } else { "" };
+    format!("{least}{}{saturated}", rate(&of.rate))
 }
 
 /// A line for each key: rate, difference from the best, response time.
@@ -195,6 +199,19 @@ pub(super) fn relative(gains: &[RelativeGain]) -> String {
         }
     });
     capital(&told.join("; ")) + "."
+}
+
+/// `The key takes less than 10 % of the server's processor time from 87 % resumed sessions on with rsa2048.`
+pub(super) fn resumption(limits: &[ResumptionLimit]) -> String {
+    let told = limits.iter().map(|limit| {
+        let from = match limit.from.0 {
+            0.0 => "at any share of resumed sessions".to_owned(),
+            from => format!("from {} resumed sessions on", percent(from)),
+        };
+        format!("{from} with {}", limit.algorithm)
+    });
+    let (little, told) = (percent(HIDDEN), listed(told));
+    format!("The key takes less than {little} of the server's processor time {told}.")
 }
 
 pub(super) fn saturation(knees: &[Knee]) -> String {

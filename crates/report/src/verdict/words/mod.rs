@@ -156,6 +156,7 @@ impl Finding {
                 rsa.algorithm
             ),
             Self::Relative { gains } => loads::relative(gains),
+            Self::Resumption { limits } => loads::resumption(limits),
             Self::Saturation { knees } => loads::saturation(knees),
             Self::ProcessorShares { shares } => loads::processor_shares(shares),
             Self::Predictions { tolerated, keys } => devices::predictions(*tolerated, keys),

@@ -82,7 +82,7 @@ fn library(_: &ServerKind, program: &Path) -> Result<CryptoLibrary, Error> {
 
 fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     let lacks = |what: String| Impossible::Lacks(server.name(), what);
-    for identity in spec.certificates.iter() {
+    for identity in spec.certificates.iter().chain(&spec.client) {
         let algorithm = identity.algorithm;
         if identity.token().is_some() {
             return Err(Impossible::KeysInFilesAlone(server.name()).into());

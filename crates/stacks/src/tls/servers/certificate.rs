@@ -22,6 +22,8 @@ const SIGNING: &str = "X509_sign";
 pub enum Purpose {
     /// A TLS server.
     Server,
+    /// A client of a TLS server.
+    Client,
     /// A timestamping authority (RFC 3161 §2.3).
     Timestamping,
     /// A signer of programs.
@@ -83,6 +85,7 @@ impl Authority {
         let mut extended = ExtendedKeyUsage::new();
         match purpose {
             Purpose::Server => extended.server_auth(),
+            Purpose::Client => extended.client_auth(),
             Purpose::Timestamping => extended.critical().time_stamping(),
             Purpose::CodeSigning => extended.code_signing(),
         };

@@ -77,6 +77,7 @@ impl ServerDirectory {
             port,
             processes: spec.capacity.processes.get().into(),
             connections: spec.capacity.connections.get().into(),
+            asks_clients: spec.client.is_some(),
         };
         let text = (server.kind.configuration)(server.kind, &tls, Some(&frame))?;
         write_private(&made.configuration, text.as_bytes())?;
@@ -128,6 +129,10 @@ impl ServerDirectory {
         }
         if let Some(dh) = dh {
             write_private(&self.private.path().join("dh.pem"), dh.pem.as_bytes())?;
+        }
+        if let Some(authority) = spec.client.as_ref().and_then(Identity::authority_pem) {
+            let file = self.private.path().join("clients.pem");
+            write_private(&file, authority.as_bytes())?;
         }
         let dh = dh.map(|_| Ok::<_, Impossible>(format!("{}/dh.pem", self.path()?)));
         let configuration = match openssl_conf {

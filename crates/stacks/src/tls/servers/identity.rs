@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::{Algorithm, Curve, During as _, Family};
+use keymark_load::ClientIdentity;
 use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;
 use openssl::pkey::{PKey, PKeyRef, Private, Public};
@@ -36,28 +37,29 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A test key that the server gets as a file, with a new certificate.
+    /// A test key that a server or client gets as a file, with a new certificate.
     ///
     /// # Errors
     /// When no certificate for TLS can have such a key.
-    pub fn in_file(key: &TestKey) -> Result<Self, ServerError> {
+    pub fn in_file(key: &TestKey, purpose: Purpose) -> Result<Self, ServerError> {
         let private = private_key(key)?;
         let public = private
             .public_key_to_der()
             .and_then(|der| PKey::public_key_from_der(&der))
             .during("i2d_PUBKEY")?;
-        Self::certified(key.algorithm, &public, PrivateKey::File(private))
+        Self::certified(key.algorithm, &public, PrivateKey::File(private), purpose)
     }
 
     fn certified(
         algorithm: Algorithm,
         public: &PKeyRef<Public>,
         key: PrivateKey,
+        purpose: Purpose,
     ) -> Result<Self, ServerError> {
         let authority = Authority::signing_for(algorithm)?;
         Ok(Self {
             algorithm,
-            certificate: authority.issue(public, Purpose::Server)?,
+            certificate: authority.issue(public, purpose)?,
             authority: Some(authority.certificate().clone()),
             tracing: Tracing::Off,
             key,
@@ -68,10 +70,22 @@ impl Identity {
     ///
     /// # Errors
     /// When no certificate for TLS can have such a key.
-    pub fn generate(algorithm: Algorithm) -> Result<Self, ServerError> {
+    pub fn generate(algorithm: Algorithm, purpose: Purpose) -> Result<Self, ServerError> {
         // Asked first: a large key takes its time.
         certificate::check(algorithm)?;
-        Self::in_file(&TestKey::generate(algorithm)?)
+        Self::in_file(&TestKey::generate(algorithm)?, purpose)
+    }
+
+    /// The certificate as a client has it; none with a key on a token.
+    pub fn client(&self) -> Option<ClientIdentity> {
+        match &self.key {
+            PrivateKey::File(key) => Some(ClientIdentity {
+                algorithm: self.algorithm,
+                certificate: self.certificate.clone(),
+                key: key.clone(),
+            }),
+            PrivateKey::Token(..) => None,
+        }
     }
 
     /// A key on a token, with a new certificate. The installed program `openssl` loads the key once with what the server
@@ -91,7 +105,8 @@ impl Identity {
         }
         certificate::check(algorithm)?;
         let public = token::public_key(server, &key, way)?;
-        Self::certified(algorithm, &public, PrivateKey::Token(Arc::new(key), way))
+        let key = PrivateKey::Token(Arc::new(key), way);
+        Self::certified(algorithm, &public, key, Purpose::Server)
     }
 
     /// Certificate that a client has to trust, in PEM.

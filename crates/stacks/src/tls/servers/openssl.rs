@@ -50,20 +50,20 @@ pub(crate) fn too_new(
 /// Checks whether the server's OpenSSL supports the request.
 pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
     let version = &server.openssl()?.version;
-    let keys = spec.certificates.iter().map(|one| one.algorithm);
-    if let Some(why) = too_new(version, keys, &spec.handshakes.groups) {
+    if let Some(why) = too_new(version, spec.algorithms(), &spec.handshakes.groups) {
         return Err(why.into());
     }
     // An old client's alone: with TLS 1.3 there is always something else.
     if spec.handshakes.has(TlsVersion::V1_3) {
         return Ok(());
     }
+    let is_new = |key: &Algorithm| matches!(key.family(), Family::MlDsa(_));
+    if let Some(new) = spec.algorithms().find(is_new) {
+        return Err(Impossible::NeedsTls13(new).into());
+    }
     let exchange = spec.handshakes.exchange;
     for identity in spec.certificates.iter() {
         let algorithm = identity.algorithm;
-        if matches!(algorithm.family(), Family::MlDsa(_)) {
-            return Err(Impossible::NeedsTls13(algorithm).into());
-        }
         if !has_cipher(exchange, algorithm.family()) {
             return Err(Impossible::NoCipher {
                 ciphers: spec.handshakes.ciphers.to_string(),

@@ -9,7 +9,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::{Clock, During as _, Error, MonotonicClock};
-use keymark_load::{Certificate, Expected, Target, Timeouts, TlsVersion, Weak, probe};
+use keymark_load::{
+    Certificate, ClientIdentity, Expected, ResumedShare, Target, Timeouts, TlsVersion, Weak, probe,
+};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
 use keymark_stores::user::Pin;
@@ -58,9 +60,13 @@ impl RunningServer {
             (installed.kind.command)(&mut command, &directory);
             let called = (installed.name(), installed.kind.faults);
             Served::start(command, directory, called, (port, READY), |address| {
-                answers(address, spec)
+                answers(address, spec, spec.client_identity())
             })
         })?;
+        if spec.client.is_some() && answers(process.address, spec, None).is_ok() {
+            let call = format!("starting {}", installed.name());
+            return Err(Error::call(call, "it serves clients without a certificate", "").into());
+        }
         Ok(Self {
             process,
             installed: installed.clone(),
@@ -111,7 +117,8 @@ impl RunningServer {
             }
             std::thread::sleep(DRAIN_STEP);
         }
-        answers(self.process.address, &self.spec)
+        let (address, client) = (self.process.address, self.spec.client_identity());
+        answers(address, &self.spec, client)
             .map_err(|why| Error::call(call, why, "its log says more"))?;
         Ok(clock.now().since(begin))
     }
@@ -125,13 +132,18 @@ impl RunningServer {
     }
 }
 
-/// Checks whether it answers a new connection with its certificate and its document.
-fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
+/// Checks whether it answers a new connection of such a client with its certificate and its document.
+fn answers(
+    address: SocketAddr,
+    spec: &ServerSpec,
+    client: Option<ClientIdentity>,
+) -> Result<(), String> {
     let handshakes = &spec.handshakes;
     let target = Target {
         address,
         server_name: "localhost".to_owned(),
         path: format!("/{DOCUMENT}"),
+        client,
         expected: Expected {
             version: handshakes
                 .versions
@@ -141,6 +153,7 @@ fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
             key_exchange: handshakes.exchange,
             certificate: Certificate::Any,
             body: None,
+            resumed: ResumedShare::NONE,
         },
     };
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
@@ -212,8 +225,8 @@ fn describe(
     tell("security_level", level);
     let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
     tell("certificates", identities.join(", "));
-    // With TLS 1.3 OpenSSL sends two all the same; no server takes one.
-    tell("session_tickets", "off".to_owned());
+    // With TLS 1.3 OpenSSL sends two all the same; no server takes one that has them off.
+    tell("session_tickets", handshakes.tickets().to_owned());
     tell("session_cache", "off".to_owned());
     tell("processes", spec.capacity.processes.to_string());
     tell("connections", spec.capacity.connections.to_string());

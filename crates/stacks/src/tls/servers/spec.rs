@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use keymark_bench::strength;
 use keymark_bench::{Algorithm, Strength};
-use keymark_load::{KeyExchange, TlsVersion, Weak};
+use keymark_load::{ClientIdentity, KeyExchange, ResumedShare, TlsVersion, Weak};
 
 use crate::tls::servers::error::Impossible;
 use crate::tls::servers::identity::{Certificates, Identity};
@@ -23,6 +23,8 @@ pub struct Handshakes {
     pub groups: Vec<KeyExchange>,
     /// The prime of DHE.
     pub dh: Option<DhParameters>,
+    /// Share of sessions that clients resume: the server gives tickets unless it is none.
+    pub resumed: ResumedShare,
 }
 
 impl Handshakes {
@@ -56,6 +58,7 @@ impl Handshakes {
                 None => vec![KeyExchange::X25519, KeyExchange::EcdheP256],
             },
             dh,
+            resumed: ResumedShare::NONE,
         })
     }
 
@@ -71,6 +74,15 @@ impl Handshakes {
                 KeyExchange::EcdheP384,
             ],
             dh: None,
+            resumed: ResumedShare::NONE,
+        }
+    }
+
+    /// Word of configurations and records on tickets.
+    pub(crate) fn tickets(&self) -> &'static str {
+        match self.resumed == ResumedShare::NONE {
+            true => "off",
+            false => "on",
         }
     }
 
@@ -124,13 +136,15 @@ impl Default for Capacity {
     }
 }
 
-/// Specification of a server. Tickets and caches of sessions are always off, so that each handshake is a full one.
+/// Specification of a server. Caches of sessions are always off.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
     /// Its certificates.
     pub certificates: Certificates,
     /// Its versions and key exchanges.
     pub handshakes: Handshakes,
+    /// Certificate of the clients, whose authority they have to have; none where it asks for no certificate.
+    pub client: Option<Identity>,
     /// Acceptance of keys and parameters with 80 bits of security, for which OpenSSL's level of security is lowered
     /// to 1.
     pub weak: Weak,
@@ -148,6 +162,7 @@ impl ServerSpec {
         Self {
             certificates,
             handshakes,
+            client: None,
             weak: Weak::default(),
             capacity: Capacity::default(),
             port: None,
@@ -155,10 +170,21 @@ impl ServerSpec {
         }
     }
 
+    /// The certificate as its clients have it, if it asks for one.
+    pub fn client_identity(&self) -> Option<ClientIdentity> {
+        self.client.as_ref().and_then(Identity::client)
+    }
+
+    /// Algorithms of the keys of its certificates and its clients'.
+    pub(crate) fn algorithms(&self) -> impl Iterator<Item = Algorithm> {
+        let all = self.certificates.iter().chain(&self.client);
+        all.map(|one| one.algorithm)
+    }
+
     /// Names its parts with less than 112 bits of security.
     pub fn weaknesses(&self) -> Vec<String> {
-        let keys = self.certificates.iter().map(|one: &Identity| one.algorithm);
-        let keys = keys
+        let keys = self
+            .algorithms()
             .filter(|algorithm| is_weak(*algorithm))
             .map(|algorithm| algorithm.to_string());
         let dh = self.handshakes.dh.filter(|dh| dh.bits < 2048);

@@ -1,7 +1,8 @@
 //! Texts of configurations of keymark's own servers and of administrators. One template per kind of server (`templates/`) is for
 //! both; a comment in it is for the administrator, on the line below.
 //!
-//! Sessions are off. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
+//! Sessions are off unless some are to be resumed. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server
+//! takes up again.
 
 use std::path::Path;
 
@@ -58,6 +59,8 @@ pub(crate) struct ServerFrame<'s> {
     pub(crate) port: u16,
     pub(crate) processes: u32,
     pub(crate) connections: u32,
+    /// True if clients have to show a certificate from the authority in `clients.pem`.
+    pub(crate) asks_clients: bool,
 }
 
 impl ServerFrame<'_> {

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use keymark_stacks::tls::servers::{
-    Certificates, Handshakes, Identity, InstalledServer, RunningServer, SearchPath, ServerError,
-    ServerSpec, kind,
+    Certificates, Handshakes, Identity, InstalledServer, Purpose, RunningServer, SearchPath,
+    ServerError, ServerSpec, kind,
 };
 use keymark_stacks::tls::{KeyExchange, TlsVersion};
 use keymark_testkit::place::said;
@@ -73,6 +73,17 @@ pub fn second_connection(address: SocketAddr, arguments: &[&str]) -> String {
     }
 }
 
+/// What it says with a certificate of its own.
+pub fn shown(address: SocketAddr, client: &Identity) -> String {
+    let place = tempfile::tempdir().unwrap();
+    let client = client.client().unwrap();
+    let (certificate, key) = (place.path().join("certificate"), place.path().join("key"));
+    fs::write(&certificate, client.certificate.to_pem().unwrap()).unwrap();
+    fs::write(&key, client.key.private_key_to_pem_pkcs8().unwrap()).unwrap();
+    let [certificate, key] = [&certificate, &key].map(|file| file.to_str().unwrap());
+    s_client(address, &["-cert", certificate, "-key", key])
+}
+
 /// Those with OpenSSL, once each.
 pub const BOTH: [&str; 2] = ["apache", "nginx"];
 /// Every program, once each.
@@ -83,7 +94,7 @@ pub fn installed(software: &str) -> InstalledServer {
 }
 
 pub fn identity(word: &str) -> Identity {
-    Identity::generate(word.parse().unwrap()).unwrap()
+    Identity::generate(word.parse().unwrap(), Purpose::Server).unwrap()
 }
 
 /// A key exchange in its usual version, or behind `1.2 `.

@@ -7,5 +7,6 @@ mod faults;
 mod files;
 mod guides;
 mod lifecycle;
+mod sessions;
 mod suite;
 mod tokens;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use keymark_stacks::tls::TlsVersion;
 use keymark_stacks::tls::servers::{
-    Capacity, Certificates, Handshakes, Identity, KINDS, RunningServer, ServerSpec,
+    Capacity, Certificates, Handshakes, Identity, KINDS, Purpose, RunningServer, ServerSpec,
 };
 use keymark_stores::places::process::Process;
 use keymark_testkit::process::naming;
@@ -19,8 +19,8 @@ use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 
 use super::client::{
-    handshakes, has_document, identity, installed, refused, s_client, second_connection, spec,
-    started, verified,
+    handshakes, has_document, identity, installed, refused, s_client, second_connection, shown,
+    spec, started, verified,
 };
 
 /// A test for each of these kinds and each thing that it must pass; the kinds' names.
@@ -53,6 +53,8 @@ instantiated! {
         has_the_handshake_that_was_asked_for,
         has_nothing_that_was_not_asked_for,
         takes_no_session_up_again,
+        resumes_sessions_by_tickets,
+        requires_client_certificates,
         gives_an_old_client_rsa_and_a_new_one_ecdsa,
         shares_its_work_and_counts_its_time,
         leaves_nothing,
@@ -159,6 +161,38 @@ fn has_nothing_that_was_not_asked_for(software: &str) {
     for arguments in [&["-tls1_2"][..], &["-groups", "P-384"]] {
         let said = s_client(server.process.address, arguments);
         assert!(said.contains("Cipher is (NONE)"), "{arguments:?}: {said}");
+    }
+}
+
+fn resumes_sessions_by_tickets(software: &str) {
+    for kex in ["x25519", "1.2 x25519"] {
+        let mut spec = spec("nistp256", kex);
+        spec.handshakes.resumed = "80".parse().unwrap();
+        let server = started(software, &spec);
+        let said = second_connection(server.process.address, &[]);
+        assert_says(&said, ["Reused, TLSv1."]);
+        assert!(has_document(&said), "{software} {kex}: {said}");
+        assert_eq!(server.describe()["session_tickets"], "on");
+    }
+}
+
+fn requires_client_certificates(software: &str) {
+    for (kex, key) in [("x25519", "rsa2048"), ("1.2 x25519", "nistp256")] {
+        let mut spec = spec("nistp256", kex);
+        let client = Identity::generate(key.parse().unwrap(), Purpose::Client).unwrap();
+        spec.client = Some(client);
+        let server = started(software, &spec);
+        let address = server.process.address;
+        let said = s_client(address, &[]);
+        assert!(!has_document(&said), "{software} {kex}: {said}");
+        let stranger = Identity::generate(key.parse().unwrap(), Purpose::Client).unwrap();
+        for (client, is_served) in [
+            (server.spec.client.as_ref(), true),
+            (Some(&stranger), false),
+        ] {
+            let said = shown(address, client.unwrap());
+            assert_eq!(has_document(&said), is_served, "{software} {kex}: {said}");
+        }
     }
 }
 
