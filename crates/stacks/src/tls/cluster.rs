@@ -89,9 +89,7 @@ impl Starting<'_> {
                 })?
             }
         };
-        let client = asked.client;
-        let client = client.map(|key| Identity::generate(key, Purpose::Client));
-        let spec = ServerSpec {
+        let mut spec = ServerSpec {
             weak: self.weak,
             capacity: Capacity {
                 processes: self.processes,
@@ -99,9 +97,11 @@ impl Starting<'_> {
             },
             port,
             body: case.input_bytes,
-            client: client.transpose()?,
             ..ServerSpec::new(certificates, handshakes)
         };
+        if let Some(key) = asked.client {
+            spec = spec.requiring(Identity::generate(key, Purpose::Client)?);
+        }
         Ok(RunningServer::start(installed, &spec)?)
     }
 }

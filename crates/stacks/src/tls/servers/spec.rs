@@ -170,6 +170,22 @@ impl ServerSpec {
         }
     }
 
+    /// Requires such certificates of its clients. With TLS 1.2 the groups are the curves of these certificates as well
+    /// (RFC 8422 §5.1.1).
+    pub fn requiring(mut self, client: Identity) -> Self {
+        let curve = match client.algorithm.length() {
+            ("nist", 256) => Some(KeyExchange::EcdheP256),
+            ("nist", 384) => Some(KeyExchange::EcdheP384),
+            _ => None,
+        };
+        let curve = curve.filter(|_| self.handshakes.has(TlsVersion::V1_2));
+        let groups = &mut self.handshakes.groups;
+        let missing = curve.filter(|curve| !groups.contains(curve));
+        groups.extend(missing);
+        self.client = Some(client);
+        self
+    }
+
     /// The certificate as its clients have it, if it asks for one.
     pub fn client_identity(&self) -> Option<ClientIdentity> {
         self.client.as_ref().and_then(Identity::client)

@@ -178,10 +178,8 @@ fn resumes_sessions_by_tickets(software: &str) {
 
 fn requires_client_certificates(software: &str) {
     for (kex, key) in [("x25519", "rsa2048"), ("1.2 x25519", "nistp256")] {
-        let mut spec = spec("nistp256", kex);
         let client = Identity::generate(key.parse().unwrap(), Purpose::Client).unwrap();
-        spec.client = Some(client);
-        let server = started(software, &spec);
+        let server = started(software, &spec("rsa2048", kex).requiring(client));
         let address = server.process.address;
         let said = s_client(address, &[]);
         assert!(!has_document(&said), "{software} {kex}: {said}");
