@@ -76,16 +76,22 @@ pub(crate) fn timed(
     Ok((end.since(begin), done.during(call)?))
 }
 
+/// Makes the command for a file with the input and a file for the output.
+type MakeCommand = Box<dyn Fn(&Path, &Path) -> Result<Command, Error> + Send>;
+
+/// Explains a failure by exit status and message.
+type Explain = Box<dyn Fn(ExitStatus, &str) -> Error + Send>;
+
 /// Handle of a key that a process uses for each operation, with references.
 pub(crate) struct ReferencedProcess {
     /// Process of the operation.
     pub(crate) process: OperationProcess,
     /// References of a worker that works alone.
     pub(crate) references: Option<References>,
-    /// Makes the command for a file with the input and a file for the output.
-    pub(crate) command: Box<dyn Fn(&Path, &Path) -> Result<Command, Error> + Send>,
-    /// Explains a failure by exit status and message.
-    pub(crate) failed: Box<dyn Fn(ExitStatus, &str) -> Error + Send>,
+    /// Command of one operation.
+    pub(crate) command: MakeCommand,
+    /// Words for a failed operation.
+    pub(crate) failed: Explain,
 }
 
 impl KeyHandle for ReferencedProcess {

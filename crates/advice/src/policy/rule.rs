@@ -64,7 +64,12 @@ impl Status {
     pub(super) const fn combined(self) -> Self {
         match self {
             Self::HybridOnly => Self::Allowed,
-            other => other,
+            Self::Recommended
+            | Self::Allowed
+            | Self::Deprecated
+            | Self::Legacy
+            | Self::Disallowed
+            | Self::NotListed => self,
         }
     }
 
