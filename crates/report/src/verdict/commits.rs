@@ -27,7 +27,7 @@ pub(super) fn commits(analysis: &Analysis) -> Option<Finding> {
     let strong: Vec<Evidence> = strong.cloned().collect();
     (!signed.is_empty()).then(|| Finding::Commits {
         rebase: REBASE,
-        fastest: best(&strong).cloned(),
+        chosen: best(&strong).cloned(),
         unsigned: unsigned.into_iter().find_map(Evidence::of),
         signed,
     })

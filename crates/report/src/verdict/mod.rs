@@ -70,9 +70,9 @@ pub enum Finding {
     Commits {
         /// Number of commits that are replayed.
         rebase: u32,
-        /// The fastest key of this computer with at least [`LEAST`] bits of strength; none without any or if all are too
+        /// The recommended key of this computer with at least [`LEAST`] bits of strength; none without any or if all are too
         /// uncertain.
-        fastest: Option<Evidence>,
+        chosen: Option<Evidence>,
         /// Time of a commit without a signature.
         unsigned: Option<Evidence>,
         /// Times of a commit, the fastest first.

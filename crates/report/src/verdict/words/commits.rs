@@ -6,14 +6,14 @@ use keymark_stats::{Estimate, Seconds, difference};
 use super::{duration, figure, on};
 use crate::verdict::{Evidence, UsageLine};
 
-/// `Fastest to sign commits: ed25519 through git and ssh-keygen. Signing a rebase of 50 commits takes 1.3 s.`
+/// `Sign commits with ed25519 through git and ssh-keygen. Signing a rebase of 50 commits takes 1.3 s.`
 pub(super) fn sentence(
     rebase: u32,
-    fastest: Option<&Evidence>,
+    chosen: Option<&Evidence>,
     unsigned: Option<&Evidence>,
     signed: &[Evidence],
 ) -> String {
-    let Some(of) = fastest.or(signed.first()) else {
+    let Some(of) = chosen.or(signed.first()) else {
         return String::new();
     };
     let with = format!("{} through {}{}", of.algorithm, of.program, on(&of.device));
@@ -22,8 +22,8 @@ pub(super) fn sentence(
         Some(_) => format!("Signing a rebase of {rebase} commits takes {cost}"),
         None => format!("{rebase} signed commits take {cost}"),
     };
-    match fastest {
-        Some(_) => format!("Fastest to sign commits: {with}. {what}."),
+    match chosen {
+        Some(_) => format!("Sign commits with {with}. {what}."),
         None => format!("{what} with {with}."),
     }
 }

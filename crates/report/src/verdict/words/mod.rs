@@ -123,10 +123,10 @@ impl Finding {
             Self::Devices { rankings } => devices::fastest(rankings),
             Self::Commits {
                 rebase,
-                fastest,
+                chosen,
                 unsigned,
                 signed,
-            } => commits::sentence(*rebase, fastest.as_ref(), unsigned.as_ref(), signed),
+            } => commits::sentence(*rebase, chosen.as_ref(), unsigned.as_ref(), signed),
             Self::Single { evidence } => devices::single(evidence),
             Self::Programs { programs } => devices::programs(programs),
             Self::Cases {
