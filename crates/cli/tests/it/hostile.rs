@@ -107,7 +107,7 @@ fn what_is_said_of_a_foreign_file_is_short_and_leaves_no_run() {
         (
             "word.csv",
             format!(
-                "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,workers,n,date,grade,source,note\n\
+                "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n\
                  CPU,,{},sign,chip,1,,,,,measured,here,\n",
                 long("y")
             ),

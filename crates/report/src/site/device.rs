@@ -241,13 +241,11 @@ mod tests {
                 &format!("twin of a {product}"),
             );
             let id = identified(&twin).id;
-            let published = PublishedTable::of_times().any(|article| {
-                let record = article.record().unwrap();
-                record
-                    .cases
-                    .iter()
-                    .any(|case| Identified::of(&record, &case.case).id == id)
-            });
+            if DeviceCatalogue::shipped().is_nameless(product) {
+                continue;
+            }
+            let mut figures = PublishedTable::collection().iter();
+            let published = figures.any(|(_, row)| row.device.is_some_and(|of| of.id == id));
             assert!(published, "{product}: {id}");
             profiles += 1;
         }
