@@ -76,7 +76,7 @@ fn a_hundred_thousand_workers_are_shown() {
     let place = Place::new(KEYMARK);
     let mut record = exported(&place, "many");
     for case in ["/cases/0/case", "/plan/cases/0"] {
-        let load = record.pointer_mut(&format!("{case}/load/concurrency"));
+        let load = record.pointer_mut(&format!("{case}/load/workers"));
         *load.unwrap() = json!(WORKERS);
     }
     let sample = |worker| json!([worker, worker, worker, 200_000, "done", null, null]);

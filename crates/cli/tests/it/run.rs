@@ -26,7 +26,7 @@ fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
 fn json_is_one_object_a_case_with_every_field() {
     let cases = Place::new(KEYMARK).rows(&format!("{SHORT} --format json"));
     assert_eq!(cases.len(), 3);
-    let fields = "device store algorithm operation stack concurrency mean_s ci_low_s ci_high_s median_s ops_per_s ratio";
+    let fields = "device store algorithm operation stack workers mean_s ci_low_s ci_high_s median_s ops_per_s ratio";
     for case in &cases {
         for field in fields.split(' ') {
             assert!(!case[field].is_null(), "{field} of {case}");
