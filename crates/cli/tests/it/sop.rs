@@ -97,7 +97,7 @@ fn composites_are_measured_by_rsop_and_its_keys_audited_where_it_is_built() {
     ));
     for algorithm in ["mldsa65+ed25519", "mlkem768+x25519"] {
         assert!(
-            audited.contains(&format!("\"algorithm\": \"{algorithm}\"")),
+            audited.contains(&format!(r#""algorithm":"{algorithm}""#)),
             "{audited}"
         );
     }

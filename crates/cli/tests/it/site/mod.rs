@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 use crate::KEYMARK;
 
 /// Columns of published figures.
-const COLUMNS: &str =
-    "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n";
+const COLUMNS: &str = "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n";
 const MARKUP: &str = "</script><img src=x onerror=alert(1)>\"'&\u{202e}\u{1b}[2J";
 
 /// A place with a folder of records, and a real run as it is shared.

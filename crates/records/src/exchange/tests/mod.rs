@@ -15,8 +15,7 @@ use super::*;
 use crate::archive::tests::any::records;
 use keymark_testkit::record::mixed as record;
 
-const HEADER: &str =
-    "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n";
+const HEADER: &str = "device,firmware,algorithm,operation,stack,mean_s,ops_per_s,concurrency,n,date,grade,source,note\n";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn exported(record: &Record) -> Vec<u8> {
