@@ -90,10 +90,11 @@ impl Place {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// Asserts that keymark has left no file and that no process that it started is there any more.
+    /// Asserts that keymark has left no file and that the processes that it started end.
     pub fn assert_gone(&self) {
         assert_eq!(self.leftovers(), Vec::<PathBuf>::new());
-        assert_eq!(crate::process::naming(&self.temporary()), 0, "processes");
+        let gone = || crate::process::naming(&self.temporary()) == 0;
+        crate::waiting::until("the processes have ended", gone);
     }
 
     /// keymark with these arguments, to be run.

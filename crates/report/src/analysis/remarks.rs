@@ -110,7 +110,7 @@ impl Analysis {
         let (worst, (.., said), warning) = found.first()?;
         if let (RemarkKind::Drift, Warning::Drift(drift), [_, _, ..]) = (kind, warning, &*found) {
             let text = format!(
-                "{} of {} cases changed during the run, most of all {} (by {:+.1} %): so their means are \
+                "{} of {} cases changed during the run, most of all {} (by {:+.1} %). Their means are \
                  unreliable. Warm up longer, or check for throttling and other load",
                 found.len(),
                 self.rows.len(),
