@@ -157,8 +157,7 @@
     if (state.picked.length) hash.set("cases", state.picked.join(","));
     history.replaceState(null, "", `#${hash}`);
   };
-  const folds = [...document.querySelectorAll("details")];
-  const unfold = () => folds.filter(fold => fold.classList.contains("every")).forEach(fold => { fold.open = true; });
+  const unfold = () => document.querySelectorAll("details.every").forEach(fold => { fold.open = true; });
   const recall = () => {
     if (location.hash.length > 1) unfold();
     const hash = new URLSearchParams(location.hash.slice(1));
@@ -270,9 +269,6 @@
   addEventListener("keydown", event => { if (event.key === "Escape") hush(); });
   addEventListener("scroll", hush, true);
   byId("filter").addEventListener("focus", unfold);
-  let closed = [];
-  addEventListener("beforeprint", () => { closed = folds.filter(fold => !fold.open); closed.forEach(fold => { fold.open = true; }); });
-  addEventListener("afterprint", () => closed.forEach(fold => { fold.open = false; }));
   byId("filter").addEventListener("input", event => changed(() => { state.filter = event.target.value; }));
   byId("unit").addEventListener("change", event => changed(() => { state.unit = event.target.value; }));
   byId("metric").addEventListener("change", event => changed(() => { state.metric = event.target.value; }));
