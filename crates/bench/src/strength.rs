@@ -35,7 +35,7 @@ impl Strength {
 pub enum Verified {
     /// Read in the document.
     Primary,
-    /// From a secondary source.
+    /// Read in a secondary source.
     Secondary,
 }
 

@@ -33,7 +33,7 @@ pub enum LoadError {
     /// The one transaction that was tried.
     #[error("{0}")]
     Transaction(Failure),
-    /// It was stopped.
+    /// The caller stopped it.
     #[error("it was stopped")]
     Stopped,
     /// A line of the clients' reports cannot be read.

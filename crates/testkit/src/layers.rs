@@ -17,19 +17,11 @@ pub fn layers() -> [Layers; 1] {
     };
     [Layers {
         family: "GnuPG",
-        base: End {
-            heading: "raw",
-            name: "raw",
-            point: raw.clone(),
-        },
+        base: End::called("key", raw.clone()),
         own_library: Some(OwnLibrary {
             point: raw.clone(),
             store: StoreKind::SOFTWARE,
-            beside: End {
-                heading: "OpenSSL",
-                name: "OpenSSL",
-                point: Point::RAW,
-            },
+            beside: End::called("OpenSSL", Point::RAW),
             explanation: "raw is libgcrypt",
             stand_in: "raw is OpenSSL",
         }),

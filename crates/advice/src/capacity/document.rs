@@ -13,7 +13,7 @@ use crate::{answered, basis};
 pub(super) const BEST: Distribution = Distribution::LeastConn;
 /// Rows of each way that are shown below the number of tokens that suffices.
 const BELOW: u32 = 2;
-/// A share of operations that so few of them do not tell from none.
+/// Smallest share of operations that differs from none.
 const HARDLY: f64 = 1e-4;
 
 const fn words(way: Distribution) -> &'static str {

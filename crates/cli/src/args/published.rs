@@ -11,7 +11,7 @@ pub enum FiguresFormat {
     Text,
     /// Rows in the form of data/published
     Csv,
-    /// One JSON object per figure
+    /// JSON object for each figure
     Json,
 }
 

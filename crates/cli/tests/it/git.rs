@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use keymark_testkit::place::{Ends, Place};
+use keymark_testkit::process::write_script;
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
@@ -38,9 +38,7 @@ fn all<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
 fn path_with(place: &Place, script: &str) -> String {
     let directory = place.path("bin");
     fs::create_dir_all(&directory).unwrap();
-    let git = directory.join("git");
-    fs::write(&git, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&directory.join("git"), script);
     format!("{}:{}", directory.display(), std::env::var("PATH").unwrap())
 }
 
@@ -104,9 +102,7 @@ fn the_users_configuration_is_neither_read_nor_written() {
     let home = place.path("home");
     let hooks = home.join("hooks");
     fs::create_dir_all(&hooks).unwrap();
-    let hook = hooks.join("pre-commit");
-    fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
-    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&hooks.join("pre-commit"), "exit 1");
     let file = home.join(".gitconfig");
     let text = format!(
         "[core]\n\thooksPath = {}\n[user]\n\tsigningkey = none\n[gpg]\n\tprogram = /bin/false\n\tformat = x509\n\

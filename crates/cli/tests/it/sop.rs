@@ -1,11 +1,10 @@
 //! The stack `sop`, as a user has it: with the packaged programs, with rsop where it is built, and with programs that
 //! misbehave.
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use keymark_stacks::sop::SopProgram;
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Ends as _, Place};
+use keymark_testkit::process::write_script;
 use serde_json::Value;
 
 use crate::{KEYMARK, assert_measured};
@@ -17,10 +16,9 @@ const SIGN: &str = "bench --format json --stack sop --parameter program=other --
 fn program(place: &Place, subcommand: &str, script: &str) -> std::path::PathBuf {
     let path = place.path("fake-sop");
     let text = format!(
-        "#!/bin/sh\ncase $1 in\n{subcommand}) {script};;\nversion) echo fake 1.0;;\n*) exec sqop \"$@\";;\nesac\n"
+        "case $1 in\n{subcommand}) {script};;\nversion) echo fake 1.0;;\n*) exec sqop \"$@\";;\nesac"
     );
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&path, &text);
     path
 }
 

@@ -20,9 +20,9 @@ fn resuming(server: &Server, version: TlsVersion, share: &str) -> Target {
 }
 
 fn resumed(measured: &Measurement) -> (u64, u64) {
-    let seconds = measured.load.seconds.iter();
-    let resumed = seconds.map(|second| second.resumed).sum();
-    (resumed, measured.load.totals.transactions)
+    let load = &measured.load;
+    let resumed = load.seconds.iter().map(|second| second.resumed).sum();
+    (resumed, load.totals.transactions)
 }
 
 #[test]

@@ -159,7 +159,7 @@ pub enum RateOf {
     Workers(NonZeroU32),
     /// A cluster with this number of HSMs.
     Cluster(NonZeroU32),
-    /// One partition of an HSM.
+    /// Partition of an HSM.
     Partition,
     /// The source's words for it: an account, sessions without a number.
     Other(String),

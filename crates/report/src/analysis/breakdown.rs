@@ -2,7 +2,7 @@
 
 use keymark_bench::{
     Algorithm, Case, CaseId, DeviceName, End, Layers, Load, Operation, OwnLibrary, Point,
-    Provenance, StackName,
+    Provenance,
 };
 use keymark_stats::{Estimate, Ratio, Seconds, difference, paired_difference};
 
@@ -192,8 +192,7 @@ fn paths(rows: &[Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) ->
         // A token calculates for itself.
         let is_its = |_: &&str| own_library.is_some_and(|own| own.store == case.store);
         let bottom = match (of, point.parameters.get("library").filter(is_its)) {
-            (Basis::Own, Some(library)) => format!("key ({library})"),
-            (Basis::Own, None) if point.stack == StackName::RAW => "key".to_owned(),
+            (Basis::Own, Some(library)) => format!("{} ({library})", layers.base.name),
             (Basis::Own, None) => layers.base.name.to_owned(),
             (Basis::StandIn, _) if taken.len() > 1 => {
                 let first = &layers.steps[taken.remove(0)];

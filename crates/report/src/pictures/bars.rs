@@ -30,9 +30,8 @@ pub(crate) const PARTS: [(&str, &str, WhichParts); 2] = [
         |parts| !parts.0.contains_key(&Part::ProgramStart),
     ),
     (
-        "where the time goes with one process for each operation (measured separately: a process that does \
-         nothing, the additional time to load the key, the operation in keymark's own process; the rest was not \
-         measured)",
+        "where the time goes with one process for each operation (each part is measured separately; the rest was \
+         not measured)",
         "where the time of an operation goes with one process each",
         |parts| parts.0.contains_key(&Part::ProgramStart),
     ),

@@ -149,7 +149,7 @@ pub enum Finding {
     },
     /// Shares of resumed sessions from which on keys no longer matter to a server.
     Resumption {
-        /// One for each key, the highest share first.
+        /// Limits of each key, the highest share first.
         limits: Vec<ResumptionLimit>,
     },
     /// Number of users at which servers are full.

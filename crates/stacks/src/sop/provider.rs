@@ -169,7 +169,7 @@ impl StackProvider for SopProvider {
 struct SopKeys {
     programs: Vec<Arc<Sop>>,
     homes: Result<GnupgHomes, Error>,
-    /// By the home of GnuPG, or by the program that made them.
+    /// Keys by the home of GnuPG, or by the program that made them.
     keys: SharedByName<String, SopKey>,
     /// Removed last.
     directory: PrivateDir,
@@ -181,8 +181,7 @@ impl SopKeys {
         let lacking = || unsupported("an OpenPGP program", case.capability());
         let subcommand = subcommand(case.operation).ok_or_else(lacking)?;
         let word: Option<SopProgram> = case.parameters.read(&PROGRAM)?;
-        let mut programs = self.programs.iter();
-        let sop = programs
+        let sop = { self.programs.iter() }
             .find(|sop| Some(sop.word) == word)
             .ok_or_else(lacking)?;
         let key = self.key(sop, store, case)?;

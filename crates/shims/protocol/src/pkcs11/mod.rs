@@ -173,20 +173,26 @@ pub const WITH_PRIVATE_KEY: [Call; 8] = [
     Call::C_DecapsulateKey,
 ];
 
-/// Calls that a client sends to a device behind a network. The others prepare or end these, or describe the module, which
-/// the client does by itself. Of AWS CloudHSM it is documented for `C_GetAttributeValue` (a request for each call, nothing
-/// cached) and `C_FindObjectsInit`; for the others it is an assumption.
-#[rustfmt::skip]
-pub const REMOTE: &[Call] = &[
-    Call::C_OpenSession, Call::C_CloseSession, Call::C_CloseAllSessions, Call::C_Login, Call::C_LoginUser,
-    Call::C_Logout, Call::C_InitToken, Call::C_InitPIN, Call::C_SetPIN, Call::C_CreateObject, Call::C_CopyObject,
-    Call::C_DestroyObject, Call::C_GetObjectSize, Call::C_GetAttributeValue, Call::C_SetAttributeValue,
-    Call::C_FindObjectsInit, Call::C_Encrypt, Call::C_EncryptFinal, Call::C_Decrypt, Call::C_DecryptFinal,
-    Call::C_Sign, Call::C_SignFinal, Call::C_SignRecover, Call::C_SignMessage, Call::C_SignMessageNext,
-    Call::C_Verify, Call::C_VerifyFinal, Call::C_VerifyRecover, Call::C_GenerateKey, Call::C_GenerateKeyPair,
-    Call::C_WrapKey, Call::C_UnwrapKey, Call::C_DeriveKey, Call::C_EncapsulateKey, Call::C_DecapsulateKey,
-    Call::C_SeedRandom, Call::C_GenerateRandom,
-];
+impl Call {
+    /// Returns whether a client sends the call to a device behind a network. The others prepare or end these, or describe the
+    /// module, which the client does by itself. AWS CloudHSM documents it for `C_GetAttributeValue` (a request for each call,
+    /// nothing cached) and `C_FindObjectsInit`; for the others it is an assumption.
+    #[rustfmt::skip]
+    pub const fn is_remote(self) -> bool {
+        matches!(
+            self,
+            Self::C_OpenSession | Self::C_CloseSession | Self::C_CloseAllSessions | Self::C_Login | Self::C_LoginUser
+            | Self::C_Logout | Self::C_InitToken | Self::C_InitPIN | Self::C_SetPIN | Self::C_CreateObject
+            | Self::C_CopyObject | Self::C_DestroyObject | Self::C_GetObjectSize | Self::C_GetAttributeValue
+            | Self::C_SetAttributeValue | Self::C_FindObjectsInit | Self::C_Encrypt | Self::C_EncryptFinal
+            | Self::C_Decrypt | Self::C_DecryptFinal | Self::C_Sign | Self::C_SignFinal | Self::C_SignRecover
+            | Self::C_SignMessage | Self::C_SignMessageNext | Self::C_Verify | Self::C_VerifyFinal
+            | Self::C_VerifyRecover | Self::C_GenerateKey | Self::C_GenerateKeyPair | Self::C_WrapKey
+            | Self::C_UnwrapKey | Self::C_DeriveKey | Self::C_EncapsulateKey | Self::C_DecapsulateKey
+            | Self::C_SeedRandom | Self::C_GenerateRandom
+        )
+    }
+}
 
 /// Part of a call that is recorded by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -228,7 +234,7 @@ impl Traced {
 
     /// Returns whether a client sends it to a device behind a network. It knows the length of a result by itself.
     pub fn is_remote(self) -> bool {
-        matches!(self, Self::Whole(call) if REMOTE.contains(&call))
+        matches!(self, Self::Whole(call) if call.is_remote())
     }
 
     /// Returns whether it is the work of a private key.

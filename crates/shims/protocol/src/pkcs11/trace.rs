@@ -209,7 +209,7 @@ pub struct TracedThread {
     pub name: String,
     /// Its calls.
     pub calls: Calls,
-    /// Those of them that a client would send to a device behind a network.
+    /// Numbers of its calls to a device behind a network.
     pub remote: RemoteCalls,
 }
 
