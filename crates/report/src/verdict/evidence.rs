@@ -92,16 +92,18 @@ pub struct RateEvidence {
 }
 
 impl RateEvidence {
-    /// Returns the rate of a row under a server's load, if its interval is known.
+    /// Returns the rate of a row under a server's load, if its interval is known: one that reaches 0 decides nothing but that the
+    /// server is saturated.
     pub(super) fn of(row: &Row) -> Option<Self> {
         let load = row.under_load.as_ref()?;
         let rate = row.throughput?;
-        (rate.low?.0 > 0.0 && rate.high.is_some()).then(|| Self {
+        let saturated = load.overrun == Some(true);
+        ((rate.low?.0 > 0.0 || saturated) && rate.high.is_some()).then(|| Self {
             algorithm: row.case.algorithm,
             strength: row.case.strength,
             rate,
             at_least: load.limit == LoadLimit::Client,
-            saturated: load.overrun == Some(true),
+            saturated,
             response: row.mean(),
             row: row.id,
         })

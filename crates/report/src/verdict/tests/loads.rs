@@ -141,6 +141,24 @@ fn from_some_share_of_resumed_sessions_on_the_key_does_not_matter() {
     assert!((limit(line).unwrap()[2] - from).abs() < 1e-9);
 }
 
+/// Three batches of a slow token: the interval of the rate reaches 0, and yet it is below what was asked for.
+#[test]
+fn a_saturated_server_is_named_however_wide_its_interval_is() {
+    let told = |completed: [u64; 3], waiting| {
+        let mut few = served("rsa2048", "x25519", None, 0, 740_000_000);
+        few.case.load.pacing = Pacing::Open("50/s".parse().unwrap());
+        let load = few.server_load.as_mut().unwrap();
+        (load.totals.failed, load.cut_off, load.waiting) = (0, 0, waiting);
+        let batches = completed.iter().zip(0..);
+        let batches = batches.map(|(count, part)| batch(part, *count, 1_000_000_000));
+        load.steady.as_mut().unwrap().batches = batches.collect();
+        finding(vec![few], "rates").map(|found| found["rates"][0]["saturated"].clone())
+    };
+    assert_eq!(told([0, 1, 2], 9), Some(true.into()));
+    assert_eq!(told([1, 2, 1], 9), Some(true.into()));
+    assert_eq!(told([0, 2, 13], 0), None);
+}
+
 /// What arrives at a given rate says nothing of what a server can do.
 #[test]
 fn servers_under_one_load_are_drawn_by_their_rates() {
