@@ -102,7 +102,7 @@ impl PublicKey {
         clippy::wildcard_enum_match_arm,
         reason = "the other families are not of this kind"
     )]
-    pub(crate) fn string(algorithm: Algorithm, octets: &[u8]) -> Result<Self, ErrorStack> {
+    pub fn string(algorithm: Algorithm, octets: &[u8]) -> Result<Self, ErrorStack> {
         let kind = match algorithm.family() {
             Family::Cv25519 => KeyType::X25519,
             Family::Ed25519 => KeyType::ED25519,

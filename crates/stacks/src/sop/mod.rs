@@ -4,6 +4,7 @@
 //! Every program gets the key that GnuPG has, and messages that gpg encrypted. Composites of RFC 9980 are the exception: the
 //! program makes key and messages itself, and checks its own signatures, as no other one reads them.
 
+mod composite;
 mod key;
 mod provider;
 mod verifier;

@@ -134,13 +134,7 @@ impl StackProvider for SopProvider {
     }
 
     fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {
-        let mut versions: BTreeMap<_, _> = self.found().map(|sop| sop.version.clone()).collect();
-        for sop in self.found().filter(|sop| sop.has_composites) {
-            let names = COMPOSITES.into_iter().filter_map(Algorithm::of);
-            let checked = format!("key, messages and checks by {} itself", sop.word);
-            versions.extend(names.map(|name| (name.to_string(), checked.clone())));
-        }
-        versions
+        self.found().map(|sop| sop.version.clone()).collect()
     }
 
     fn guess(&self, case: &Case) -> Duration {

@@ -1,16 +1,16 @@
-//! The check of results. Signatures are read by keymark and calculated by OpenSSL, and gpg judges one of each case; those
-//! of composites, which neither reads, are judged by the program that made them.
+//! The check of results. Signatures are read by keymark and calculated by OpenSSL, and a program also judges one of
+//! each case: gpg, or, of composites, which gpg does not read, the one that made it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use keymark_bench::outside::openpgp::{self, packet};
 use keymark_bench::workload::{Verifiable, Verifier, verify_each};
-use keymark_bench::{Composite, During as _, Error};
+use keymark_bench::{During as _, Error};
 
 use super::Sop;
+use super::composite::CompositeKeys;
 use super::key::{Origin, SopKey};
 use crate::gnupg::process::Message;
 use crate::programs::write_private;
@@ -54,10 +54,10 @@ impl MessageResults {
         messages: Vec<Message>,
         directory: PathBuf,
     ) -> Result<Self, Error> {
+        let has_asked = AtomicBool::new(false);
         let check: Check = match &key.origin {
             Origin::Gnupg(home) => {
                 let (signer, home) = (home.signer()?.0, Arc::clone(home));
-                let has_asked = AtomicBool::new(false);
                 Box::new(move |message: &Message, output: &[u8]| {
                     let checked = signer.check_detached(&message.plaintext, output);
                     checked.map_err(|expected| format!("the signature lacks {expected}"))?;
@@ -72,10 +72,12 @@ impl MessageResults {
             }
             Origin::Own(certificate) => {
                 let (sop, certificate) = (Arc::clone(sop), certificate.clone());
-                let wanted = Composite::MlDsa65Ed25519.openpgp_number();
+                let octets = fs::read(&certificate).during("reading a certificate")?;
+                let keys = CompositeKeys::of(&octets).during("reading a certificate's keys")?;
                 Box::new(move |message: &Message, output: &[u8]| {
-                    if algorithm(output) != Some(wanted) {
-                        return Err(format!("no signature of OpenPGP algorithm {wanted}"));
+                    keys.check(&message.plaintext, output)?;
+                    if has_asked.swap(true, Ordering::Relaxed) {
+                        return Ok(());
                     }
                     judged(&directory, output, |file| {
                         let arguments = [file, &*certificate];
@@ -129,10 +131,4 @@ fn judged<T>(
         judge(file.path())
     });
     judged.map(drop).map_err(|error| error.to_string())
-}
-
-/// Returns the number of the algorithm of a signature's packet (RFC 9580 §5.2.3): version, type, algorithm.
-fn algorithm(mut signature: &[u8]) -> Option<u8> {
-    let (tag, body) = packet(&mut signature)?;
-    body.get(2).copied().filter(|_| tag == openpgp::SIGNATURE)
 }

@@ -1,0 +1,157 @@
+//! The check of composite signatures by OpenSSL, which has both parts.
+
+use keymark_bench::outside::openpgp::{PUBLIC_KEY, PUBLIC_SUBKEY, SIGNATURE, packet, taken};
+use keymark_bench::{Algorithm, Composite, Family};
+use keymark_stores::public_key::PublicKey;
+use openssl::error::ErrorStack;
+use openssl::md::{Md, MdRef};
+use openssl::md_ctx::MdCtx;
+
+/// Octets of a public key (RFC 8032 §5.1.5) and of a signature of Ed25519; ML-DSA-65's follow.
+const ED25519: [usize; 2] = [32, 64];
+
+/// The public keys of ML-DSA-65 with Ed25519 (RFC 9980) that sign for a certificate.
+pub(super) struct CompositeKeys(Vec<[PublicKey; 2]>);
+
+impl CompositeKeys {
+    /// Reads them out of a certificate (RFC 9580 §5.5.2.3): version 6, time, algorithm, length, key.
+    pub(super) fn of(mut certificate: &[u8]) -> Result<Self, ErrorStack> {
+        let number = Composite::MlDsa65Ed25519.openpgp_number();
+        let mut found = Vec::new();
+        while let Some((tag, body)) = packet(&mut certificate) {
+            let is_key = matches!(tag, PUBLIC_KEY | PUBLIC_SUBKEY) && body.get(5) == Some(&number);
+            let key = body
+                .get(10..)
+                .and_then(|key| key.split_at_checked(ED25519[0]));
+            if let Some((ed25519, ml_dsa)) = key.filter(|_| is_key) {
+                let parts = [(Family::Ed25519, ed25519), (Family::MlDsa(65), ml_dsa)];
+                let [ed25519, ml_dsa] = parts.map(|(family, octets)| {
+                    let algorithm = Algorithm::of(family).ok_or_else(ErrorStack::get)?;
+                    PublicKey::string(algorithm, octets)
+                });
+                found.push([ed25519?, ml_dsa?]);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Checks a detached signature of a text: both parts are of the same digest.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn check(&self, text: &[u8], signature: &[u8]) -> Result<(), String> {
+        let read = V6Signature::read(signature).ok_or("no signature of ML-DSA-65 with Ed25519")?;
+        let digest = read.digest(text).map_err(|error| error.to_string())?;
+        if !digest.starts_with(&read.announced) {
+            return Err("the signature has another digest".to_owned());
+        }
+        let (ed25519, ml_dsa) = read.parts;
+        let holds = |key: &PublicKey, part: &[u8]| key.verify(None, &digest, part).unwrap_or(false);
+        let mut keys = self.0.iter();
+        match keys.any(|[first, second]| holds(first, &ed25519) && holds(second, &ml_dsa)) {
+            true => Ok(()),
+            false => Err("the signature is not the key's".to_owned()),
+        }
+    }
+}
+
+/// Fields of a signature packet of version 6 (RFC 9580 §5.2.3).
+struct V6Signature {
+    /// From the version up to the hashed subpackets.
+    hashed: Vec<u8>,
+    md: &'static MdRef,
+    /// First two octets of the digest.
+    announced: [u8; 2],
+    salt: Vec<u8>,
+    /// Ed25519's and ML-DSA-65's.
+    parts: (Vec<u8>, Vec<u8>),
+}
+
+impl V6Signature {
+    /// Reads a signature of a binary document.
+    fn read(mut signature: &[u8]) -> Option<Self> {
+        let (tag, body) = packet(&mut signature)?;
+        let mut rest = body.as_slice();
+        let &[6, 0, algorithm, hash, a, b, c, d] = taken(&mut rest, 8)? else {
+            return None;
+        };
+        let md = match hash {
+            8 => Md::sha256(),
+            9 => Md::sha384(),
+            10 => Md::sha512(),
+            12 => Md::sha3_256(),
+            14 => Md::sha3_512(),
+            _ => return None,
+        };
+        let area = |length: [u8; 4]| usize::try_from(u32::from_be_bytes(length)).ok();
+        taken(&mut rest, area([a, b, c, d])?)?;
+        let hashed = body[..body.len() - rest.len()].to_vec();
+        let unhashed = area(taken(&mut rest, 4)?.try_into().ok()?)?;
+        taken(&mut rest, unhashed)?;
+        let announced = taken(&mut rest, 2)?.try_into().ok()?;
+        let salt = usize::from(*taken(&mut rest, 1)?.first()?);
+        let salt = taken(&mut rest, salt)?.to_vec();
+        let (ed25519, ml_dsa) = rest.split_at_checked(ED25519[1])?;
+        let is_ours = tag == SIGNATURE && algorithm == Composite::MlDsa65Ed25519.openpgp_number();
+        is_ours.then(|| Self {
+            hashed,
+            md,
+            announced,
+            salt,
+            parts: (ed25519.to_vec(), ml_dsa.to_vec()),
+        })
+    }
+
+    /// Calculates the digest of salt, text, hashed fields and trailer (RFC 9580 §5.2.4).
+    fn digest(&self, text: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+        let mut ctx = MdCtx::new()?;
+        ctx.digest_init(self.md)?;
+        let length = (self.hashed.len() as u32).to_be_bytes();
+        for part in [&self.salt, text, &self.hashed, &[6, 0xff], &length] {
+            ctx.digest_update(part)?;
+        }
+        let mut digest = vec![0; self.md.size()];
+        ctx.digest_final(&mut digest)?;
+        Ok(digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CompositeKeys;
+
+    /// By rsop 0.12.0, profile rfc9980: `generate-key`, `extract-cert` and `sign`, all with `--no-armor`.
+    const CERTIFICATE: &[u8] = include_bytes!("fixtures/certificate.pgp");
+    const SIGNATURE: &[u8] = include_bytes!("fixtures/signature.pgp");
+    const TEXT: &[u8] = b"a text\n";
+
+    #[test]
+    fn both_parts_have_to_hold() {
+        let keys = CompositeKeys::of(CERTIFICATE).unwrap();
+        assert_eq!(keys.check(TEXT, SIGNATURE), Ok(()));
+        assert!(keys.check(b"a text", SIGNATURE).is_err());
+        // Behind the header: version, type, algorithm, digest; at the end ML-DSA's part, before it Ed25519's.
+        let of_ml_dsa = SIGNATURE.len() - 1;
+        for place in [
+            3,
+            4,
+            5,
+            6,
+            7,
+            14,
+            of_ml_dsa,
+            of_ml_dsa - 3308,
+            of_ml_dsa - 3309,
+            of_ml_dsa - 3372,
+        ] {
+            let mut other = SIGNATURE.to_vec();
+            other[place] ^= 1;
+            assert!(keys.check(TEXT, &other).is_err(), "{place}");
+        }
+        for length in 0..SIGNATURE.len() {
+            assert!(keys.check(TEXT, &SIGNATURE[..length]).is_err(), "{length}");
+        }
+        let none = CompositeKeys::of(&CERTIFICATE[..1000]).unwrap();
+        assert!(none.check(TEXT, SIGNATURE).is_err());
+    }
+}
