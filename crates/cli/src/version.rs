@@ -24,8 +24,8 @@ pub(crate) fn print() {
     let kryoptic = kryoptic.map_or("not here".to_owned(), |module| {
         module.file.display().to_string()
     });
-    let library = |library: &Library| {
-        let loaded = software::load(*library).map(|loaded| loaded.version());
+    let library = |library: Library| {
+        let loaded = software::load(library).map(|loaded| loaded.version());
         (library.word(), found(loaded))
     };
     let own = |library: OwnLibrary| {
@@ -38,7 +38,7 @@ pub(crate) fn print() {
         ("features", features.map(|(name, _)| name).join(", ")),
         ("openssl", SoftwareStore::library_version().to_owned()),
     ];
-    let libraries = Library::ALL.iter().map(library);
+    let libraries = software::libraries().map(library);
     let files = [OwnLibrary::PCSC, OwnLibrary::PKCS11].map(own);
     let lines = lines.into_iter().chain(libraries).chain(files);
     let lines = lines.chain([("libkryoptic_pkcs11.so", kryoptic)]);

@@ -41,7 +41,7 @@ macro_rules! calls {
 
         impl Calls {
             /// Loads the library and looks the functions up.
-            fn load(file: &str) -> Result<Self, $crate::NativeError> {
+            fn load(file: impl AsRef<std::ffi::OsStr>) -> Result<Self, $crate::NativeError> {
                 let library = $crate::load(file, $flags)?;
                 // SAFETY: the types are those that the headers declare for the symbols, unchanged over the
                 // life of the ABI whose number is part of the file's name.

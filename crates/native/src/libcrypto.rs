@@ -1,16 +1,18 @@
 //! libcrypto as it is installed: the library that the distribution's servers, ssh and clients load.
 //!
 //! keymark has a libcrypto built in. This one is loaded when first asked for, with symbols of its own, and by
-//! its own configuration. Keys come in as DER; contexts are set up once, as callers do.
+//! its own configuration; other builds of it can be loaded at the same time. Keys come in as DER; contexts are set up
+//! once, as callers do.
 
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_ulong, c_void};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_long, c_uchar, c_ulong, c_void};
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
 
@@ -84,14 +86,21 @@ pub struct Libcrypto {
 }
 
 impl Libcrypto {
-    /// The installed library, loaded at the first call. It stays until the process ends.
-    pub fn load() -> Result<&'static Self, NativeError> {
-        static LOADED: OnceLock<Result<Libcrypto, NativeError>> = OnceLock::new();
-        let loaded = LOADED.get_or_init(|| Self::open(FILE));
-        loaded.as_ref().map_err(Clone::clone)
+    /// Loads the library of that name or path at the first call. It stays until the process ends.
+    ///
+    /// # Errors
+    /// The loader's message, or the first function that the library lacks: one of OpenSSL 1.1 lacks `EVP_KEYMGMT_fetch`.
+    pub fn load(file: impl AsRef<OsStr>) -> Result<&'static Self, NativeError> {
+        static LOADED: Mutex<BTreeMap<OsString, Result<&'static Libcrypto, NativeError>>> =
+            Mutex::new(BTreeMap::new());
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = file.as_ref();
+        let opened = || Self::open(file).map(|opened| &*Box::leak(Box::new(opened)));
+        let found = loaded.entry(file.to_owned()).or_insert_with(opened);
+        found.clone()
     }
 
-    fn open(file: &str) -> Result<Self, NativeError> {
+    fn open(file: impl AsRef<OsStr>) -> Result<Self, NativeError> {
         let calls = Calls::load(file)?;
         // SAFETY: any number may be asked for, and has a constant C string.
         let version = unsafe { CStr::from_ptr((calls.version)(VERSION)) };
@@ -341,7 +350,7 @@ mod tests {
     use super::*;
 
     fn installed(key: &PKey<Private>) -> Key {
-        let library = Libcrypto::load().unwrap();
+        let library = Libcrypto::load(FILE).unwrap();
         let der = key.private_key_to_pkcs8().unwrap();
         library.private_key(&der).unwrap()
     }
@@ -354,7 +363,7 @@ mod tests {
 
     #[test]
     fn it_is_another_than_the_one_that_is_built_in() {
-        let library = Libcrypto::load().unwrap();
+        let library = Libcrypto::load(FILE).unwrap();
         assert!(library.version().starts_with("3."), "{}", library.version());
         let built_in: unsafe extern "C" fn(c_int) -> *const c_char = openssl_sys::OpenSSL_version;
         assert_ne!(library.calls.version as usize, built_in as usize);
@@ -393,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_refusal_has_libcryptos_words() {
-        let library = Libcrypto::load().unwrap();
+        let library = Libcrypto::load(FILE).unwrap();
         for garbage in [&b""[..], b"no key", &[0x30, 0x80]] {
             assert!(library.private_key(garbage).is_err() && library.public_key(garbage).is_err());
         }

@@ -77,6 +77,10 @@ words! {
         OpenSslSystem = "openssl-system",
         /// The crates of RustCrypto and dalek, which programs in Rust without C use.
         RustCrypto = "rustcrypto",
+        /// The first build of libcrypto whose file the user names.
+        OpenSslA = "openssl-a",
+        /// The second one.
+        OpenSslB = "openssl-b",
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line of `keymark bench`.
 
 use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
@@ -9,6 +10,7 @@ use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
 use keymark_stacks::registry;
+use keymark_stores::access::Library;
 
 use super::{
     CardArguments, ExportFile, FormatArguments, IdentityArguments, LoadArguments, SeriesArguments,
@@ -102,9 +104,10 @@ pub struct SelectionArguments {
     pub protection: Option<Vec<&'static str>>,
 
     /// Libraries for keys in memory through raw: openssl (built in), openssl-system (the one that servers and
-    /// ssh load here), libgcrypt (that of gpg-agent), rustcrypto [default: openssl]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = |word: &str| LIBRARY.parse(word))]
-    pub library: Option<Vec<&'static str>>,
+    /// ssh load here), libgcrypt (that of gpg-agent), rustcrypto, openssl=FILE (another build of libcrypto; two are
+    /// openssl-a and openssl-b, compared with the first library named) [default: openssl]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LibraryChoice::parse)]
+    pub library: Option<Vec<LibraryChoice>>,
 
     /// Schemes through raw: pkcs1, pss, oaep, oaep-sha1 for RSA; hashed and pss-hashed, where the key store
     /// hashes the message as well [default: pkcs1, for other algorithms a signature of a digest]
@@ -114,6 +117,43 @@ pub struct SelectionArguments {
     /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent for ssh
     #[arg(long, value_name = "NAME=LIST", value_parser = registry::choice)]
     pub parameter: Vec<ParameterChoice>,
+}
+
+/// A library of `--library`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LibraryChoice {
+    /// One that is known by its word.
+    Known(&'static str),
+    /// The file of a build of libcrypto.
+    Build(PathBuf),
+}
+
+impl LibraryChoice {
+    /// Builds in the order in which their files are named.
+    pub const BUILDS: [Library; 2] = [Library::OpenSslA, Library::OpenSslB];
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if Self::BUILDS.iter().any(|build| build.word() == text) {
+            return Err("name its file: openssl=FILE".to_owned());
+        }
+        let Some(file) = text.strip_prefix("openssl=") else {
+            let known = LIBRARY.parse(text).map_err(|error| error.to_string())?;
+            return Ok(Self::Known(known));
+        };
+        // A bare name would be looked for in the loader's directories.
+        let file = Path::new(file).canonicalize();
+        Ok(Self::Build(file.map_err(|error| error.to_string())?))
+    }
+
+    /// Returns the words of some libraries.
+    pub fn words(chosen: &[Self]) -> Vec<&'static str> {
+        let mut builds = Self::BUILDS.iter();
+        let words = chosen.iter().filter_map(|library| match library {
+            Self::Known(word) => Some(*word),
+            Self::Build(_) => builds.next().map(|build| build.word()),
+        });
+        words.collect()
+    }
 }
 
 /// Rule that ends a case.

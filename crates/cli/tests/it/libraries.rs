@@ -53,6 +53,54 @@ fn the_systems_openssl_stands_beside_the_one_that_is_built_in() {
     );
 }
 
+/// The installed build and a copy of it: whatever differs is noise, and the record names the file of each.
+#[test]
+fn two_builds_of_openssl_are_compared_in_one_run() {
+    let place = Place::new(KEYMARK);
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let libc = maps.lines().find_map(|line| {
+        let file = line.split_whitespace().nth(5)?;
+        file.ends_with("/libc.so.6").then_some(file)
+    });
+    let directory = std::path::Path::new(libc.unwrap()).parent().unwrap();
+    let build = directory.join("libcrypto.so.3");
+    let copy = place.path("libcrypto.so.3");
+    std::fs::copy(&build, &copy).unwrap();
+    let (build, copy) = (build.display(), copy.display());
+    let rows = place.bench(&format!(
+        "--algorithm rsa2048,ed25519 --operation sign --stack raw --samples 20 --library openssl={build},openssl={copy}"
+    ));
+    assert_measured(&rows, 20);
+    let of = |name: &str| {
+        let rows = rows.iter();
+        rows.filter(|row| row["parameters"]["library"] == name)
+            .count()
+    };
+    assert_eq!(["openssl-a", "openssl-b"].map(of), [2, 2]);
+    let shown = place.stdout("show --long");
+    let copied = format!("({copy})");
+    assert_says(
+        &shown,
+        ["openssl-b", "to sign with", "openssl-a 3.", &copied],
+    );
+    let bench = "bench --algorithm ed25519 --stack raw --samples 3 --no-save --library";
+    for (libraries, reason) in [
+        (
+            "openssl=/etc/passwd",
+            "a libcrypto of OpenSSL 3 in /etc/passwd is missing here",
+        ),
+        ("openssl=/nonexistent", "No such file"),
+        ("openssl-a", "name its file: openssl=FILE"),
+    ] {
+        let mut keymark = place.keymark(&format!("{bench} {libraries}"));
+        assert_says(&keymark.ends(2).stderr, [reason]);
+    }
+    let thrice = format!("{bench} openssl={copy},openssl={copy},openssl={build}");
+    let said = place.keymark(&thrice).ends(2).stderr;
+    assert_says(&said, ["at most two openssl=FILE"]);
+    place.assert_gone();
+}
+
 #[test]
 fn rustcrypto_tells_its_versions_and_what_it_lacks() {
     let algorithms = ("rsa2048,nistp256,cv25519,ed25519", 6);

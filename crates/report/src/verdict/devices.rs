@@ -1,7 +1,9 @@
 //! One key on several devices or in several libraries.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Case, Operation, Provenance, Record, StackName, StoreKind, USUAL};
+use keymark_bench::{
+    Algorithm, Baseline, Case, Operation, Provenance, Record, StackName, StoreKind, USUAL,
+};
 use keymark_records::published::{PublishedRow, PublishedTable};
 use keymark_stats::{Estimate, Ratio, Seconds};
 use serde::Serialize;
@@ -95,6 +97,40 @@ pub(super) fn libraries(analysis: &Analysis) -> Option<Finding> {
     });
     let (_, fast, slow) = pairs.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Finding::Libraries { slow, fast })
+}
+
+/// A program or library and the one that the user named as the baseline, with one key.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BaselineRatio {
+    /// The other one.
+    pub evidence: Evidence,
+    /// Its mean over the baseline's.
+    pub ratio: Estimate<Ratio>,
+}
+
+/// Programs and libraries compared with the baseline that the user named, the most different first; the baseline that most
+/// are compared with.
+pub(super) fn against_baseline(analysis: &Analysis, record: &Record) -> Option<Finding> {
+    if record.plan.settings.baseline == Baseline::default() {
+        return None;
+    }
+    let pairs = alone(&analysis.rows).filter_map(|row| {
+        let baseline = analysis.rows.get(row.baseline?.0 as usize)?;
+        let (one, other) = (&row.case, &baseline.case);
+        let same_key = one.capability() == other.capability() && one.device == other.device;
+        let ratio = row.ratio.filter(|ratio| same_key && ratio.low.is_some())?;
+        let evidence = Evidence::of(row)?;
+        Some((
+            Evidence::of(baseline)?.program,
+            BaselineRatio { evidence, ratio },
+        ))
+    });
+    let groups = grouped(pairs, |(baseline, _)| baseline.clone()).into_iter();
+    let (baseline, pairs) = groups.rev().max_by_key(|(_, pairs)| pairs.len())?;
+    let pairs = pairs.into_iter().map(|(_, ratio)| ratio);
+    let far = |of: &BaselineRatio| of.ratio.value.0.ln().abs();
+    let ratios = pairs.sorted_by(|a, b| far(b).total_cmp(&far(a))).collect();
+    Some(Finding::AgainstBaseline { baseline, ratios })
 }
 
 /// A device of the run compared with its published figures, by the case that differs most.

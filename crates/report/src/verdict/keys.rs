@@ -86,8 +86,8 @@ pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
     (!choices.is_empty()).then_some(Finding::Keys { choices })
 }
 
-/// A choice for each operation with several keys: through a whole program rather than a part or a library, and on this
-/// CPU rather than elsewhere.
+/// A choice for each operation with several keys: through a whole program rather than a part or a library, on this CPU
+/// rather than elsewhere, and of several programs through the fastest.
 fn through_one_program(analysis: &Analysis) -> Vec<KeyChoice> {
     let rows = alone(&analysis.rows)
         .filter(|row| row.case.replica == 0 && row.case.provenance.is_of_a_run());
@@ -99,7 +99,10 @@ fn through_one_program(analysis: &Analysis) -> Vec<KeyChoice> {
             (false, true) => 2,
         };
         let elsewhere = case.provenance != Provenance::Measured;
-        (elsewhere, depth, usize::MAX - choice.keys())
+        let time = choice.chosen.as_ref().map(|key| key.mean.value.0);
+        // Positive numbers are in the order of their bits.
+        let time = time.map_or(u64::MAX, f64::to_bits);
+        (elsewhere, depth, usize::MAX - choice.keys(), time)
     };
     groups
         .into_iter()

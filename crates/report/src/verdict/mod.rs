@@ -23,7 +23,7 @@ use crate::analysis::{Analysis, Row};
 use crate::compare::Comparison;
 
 pub use changes::{CaseChange, SideChanges, SlowestMachine};
-pub use devices::{DeviceRanking, PublishedComparison};
+pub use devices::{BaselineRatio, DeviceRanking, PublishedComparison};
 pub use evidence::{Evidence, RateEvidence};
 pub use keys::{KeyChoice, KeyUsage, SlowerKey};
 pub use layers::KeyShare;
@@ -197,6 +197,13 @@ pub enum Finding {
         /// The faster one.
         fast: Evidence,
     },
+    /// Programs or libraries compared with the baseline that the user named.
+    AgainstBaseline {
+        /// The baseline's program, as people call it.
+        baseline: String,
+        /// A ratio for each key, the most different first.
+        ratios: Vec<BaselineRatio>,
+    },
     /// A device compared with its published figure.
     Published {
         /// Both times.
@@ -289,6 +296,7 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
         waiting::overloaded(analysis),
         servers::rates(analysis),
         commits::commits(analysis),
+        devices::against_baseline(analysis, record),
         devices::rankings(analysis),
         keys::choices(analysis),
         waiting::predictions(analysis, record),
@@ -309,8 +317,11 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
         waiting::passphrase(analysis),
         devices::libraries(analysis),
     ];
-    // A ranking of devices has the keys.
-    let ranked = matches!(first, Some(Finding::Devices { .. }));
+    // A ranking of devices has the keys, and who compares programs does not choose among keys.
+    let ranked = matches!(
+        first,
+        Some(Finding::Devices { .. } | Finding::AgainstBaseline { .. })
+    );
     first
         .into_iter()
         .chain(others.into_iter().flatten())

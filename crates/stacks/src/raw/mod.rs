@@ -73,8 +73,7 @@ impl StackProvider for RawProvider {
         };
         let mut ways = with_schemes(usual.clone(), device);
         if device.has(AccessKind::KeyFile) {
-            let libraries = Library::ALL.iter();
-            ways.extend(libraries.map(|library| with_library(&usual, *library)));
+            ways.extend(software::libraries().map(|library| with_library(&usual, library)));
         }
         ways
     }
@@ -121,6 +120,11 @@ fn with_library(built_in: &Way, library: Library) -> Way {
             .copied()
             .collect(),
         parameters: vec![Parameters::of(&LIBRARY, library)],
+        workers: match library {
+            // Another process does not know their files.
+            Library::OpenSslA | Library::OpenSslB => &[Worker::Thread],
+            Library::Libgcrypt | Library::OpenSslSystem | Library::RustCrypto => built_in.workers,
+        },
         found,
         ..built_in.clone()
     }

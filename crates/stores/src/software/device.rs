@@ -7,7 +7,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::{DeviceName, Environment, Error, Provenance, StoreIdentity, StoreKind};
 
 use super::SoftwareStore;
-use crate::access::{AccessKind, Library};
+use crate::access::AccessKind;
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
@@ -96,8 +96,8 @@ impl Device for Cpu {
             .into_iter()
             .map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
         // Missing ones are said where their stack is.
-        let libraries = Library::ALL.iter().filter_map(|library| {
-            let loaded = super::load(*library).ok()?;
+        let libraries = super::libraries().filter_map(|library| {
+            let loaded = super::load(library).ok()?;
             Some(Fact::new(library.word(), loaded.version()))
         });
         model.chain(libraries).collect()

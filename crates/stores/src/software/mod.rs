@@ -7,6 +7,8 @@ mod handle;
 pub mod libgcrypt;
 pub mod library;
 mod openssl_system;
+
+pub use openssl_system::name_builds;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
 
@@ -76,11 +78,22 @@ fn label(capability: Capability) -> String {
     }
 }
 
+/// Returns the libraries that may be loaded: those of programs here, and builds whose files are named.
+pub fn libraries() -> impl Iterator<Item = Library> {
+    let builds = [Library::OpenSslA, Library::OpenSslB];
+    let unnamed = &builds[openssl_system::named_builds().min(builds.len())..];
+    let unnamed = unnamed.to_vec();
+    let all = Library::ALL.iter().copied();
+    all.filter(move |library| !unnamed.contains(library))
+}
+
 /// Loads a library; once it is, it stays.
 pub fn load(library: Library) -> Result<Box<dyn library::Loaded>, Error> {
     match library {
         Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),
         Library::OpenSslSystem => Ok(Box::new(openssl_system::load()?)),
+        Library::OpenSslA => Ok(Box::new(openssl_system::load_build(0)?)),
+        Library::OpenSslB => Ok(Box::new(openssl_system::load_build(1)?)),
         #[cfg(feature = "rustcrypto")]
         Library::RustCrypto => Ok(Box::new(rustcrypto::Compiled)),
         #[cfg(not(feature = "rustcrypto"))]

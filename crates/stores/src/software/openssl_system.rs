@@ -1,4 +1,7 @@
-//! Test keys used by the distribution's libcrypto, as servers and ssh use theirs.
+//! Test keys used by the distribution's libcrypto, as servers and ssh use theirs, or by another build of it.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
@@ -11,29 +14,78 @@ use crate::public_key::PublicKey;
 use crate::store::unsupported;
 use crate::test_key::{TestKey, nid};
 
-/// The installed libcrypto.
-#[derive(Debug)]
-pub(super) struct InstalledLibcrypto(&'static Libcrypto);
+/// Files of `openssl-a` and `openssl-b`.
+static BUILDS: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
-/// Loads it, if that has not been done.
+/// Names the files of `openssl-a` and `openssl-b` for this process, once.
+pub fn name_builds(files: Vec<PathBuf>) {
+    BUILDS.get_or_init(|| files);
+}
+
+/// Number of builds whose files are named.
+pub(super) fn named_builds() -> usize {
+    BUILDS.get().map_or(0, Vec::len)
+}
+
+/// A libcrypto besides the one that is built in.
+#[derive(Debug)]
+pub(super) struct InstalledLibcrypto {
+    library: &'static Libcrypto,
+    /// Its file, if the user named it.
+    file: Option<&'static PathBuf>,
+}
+
+/// Loads the installed one, if that has not been done.
 pub(super) fn load() -> Result<InstalledLibcrypto, Error> {
     let what = || format!("the system's OpenSSL 3 ({FILE})");
-    Libcrypto::load()
-        .map(InstalledLibcrypto)
-        .map_err(|reason| missing(what(), reason.to_string(), "libssl3"))
+    match Libcrypto::load(FILE) {
+        Ok(library) => Ok(InstalledLibcrypto {
+            library,
+            file: None,
+        }),
+        Err(reason) => Err(missing(what(), reason.to_string(), "libssl3")),
+    }
+}
+
+/// Loads the build of that index among those that are named.
+pub(super) fn load_build(index: usize) -> Result<InstalledLibcrypto, Error> {
+    let missing = |what: String, reason: String| Error::Missing {
+        what,
+        reason,
+        advice: "name another file: --library openssl=FILE".to_owned(),
+    };
+    let file = BUILDS.get().and_then(|files| files.get(index));
+    let unnamed = || missing("the build".to_owned(), "its file is not named".to_owned());
+    let file = file.ok_or_else(unnamed)?;
+    match Libcrypto::load(file) {
+        Ok(library) => Ok(InstalledLibcrypto {
+            library,
+            file: Some(file),
+        }),
+        Err(reason) => {
+            let what = format!("a libcrypto of OpenSSL 3 in {}", file.display());
+            Err(missing(what, reason.to_string()))
+        }
+    }
 }
 
 impl Loaded for InstalledLibcrypto {
     fn version(&self) -> String {
-        self.0.version().to_owned()
+        let version = self.library.version();
+        match self.file {
+            Some(file) => format!("{version} ({})", file.display()),
+            None => version.to_owned(),
+        }
     }
 
     fn capabilities(&self) -> Vec<Capability> {
-        let keys = |name| self.0.has_keys_of(name);
+        let keys = |name| self.library.has_keys_of(name);
         let has = |family| match family {
             Family::Rsa(_) => keys(c"RSA"),
             Family::Dsa(_) => keys(c"DSA"),
-            Family::Weierstrass(curve) => keys(c"EC") && self.0.has_curve(nid(curve).as_raw()),
+            Family::Weierstrass(curve) => {
+                keys(c"EC") && self.library.has_curve(nid(curve).as_raw())
+            }
             Family::Cv25519 => keys(c"X25519"),
             Family::Ed25519 => keys(c"ED25519"),
             Family::Cv448 => keys(c"X448"),
@@ -60,7 +112,7 @@ impl Loaded for InstalledLibcrypto {
             return Err(unsupported("the system's OpenSSL", capability));
         }
         let read = |error| Error::call("d2i_AutoPrivateKey", error, "");
-        let private = self.0.private_key(&key.pkcs8_der()?).map_err(read)?;
+        let private = self.library.private_key(&key.pkcs8_der()?).map_err(read)?;
         let made: Result<Box<dyn KeyHandle>, NativeError> = match (family, signs) {
             (Family::Ed25519 | Family::Ed448, _) => {
                 let signer = private.signing_messages();
@@ -69,7 +121,7 @@ impl Loaded for InstalledLibcrypto {
             (Family::Rsa(_), true) => performing("EVP_PKEY_sign", &private, Use::SignPkcs1),
             (Family::Rsa(_), false) => performing("EVP_PKEY_decrypt", &private, Use::DecryptPkcs1),
             (_, true) => performing("EVP_PKEY_sign", &private, Use::Sign),
-            (_, false) => Ok(derive(self.0, key.algorithm, private)),
+            (_, false) => Ok(derive(self.library, key.algorithm, private)),
         };
         made.during("setting up an EVP_PKEY_CTX")
     }

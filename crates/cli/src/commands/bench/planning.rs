@@ -31,6 +31,7 @@ pub(super) struct Planned {
 impl Planned {
     /// Plans the selected cases, if they can be measured and the user's consent and PINs fit.
     pub(super) fn of(arguments: &BenchArguments) -> Result<Self, Failure> {
+        selection::name_builds(arguments)?;
         let (wish, user) = (wish(arguments), user::of_arguments(&arguments.run.card));
         // Who has no home writes to no token.
         let journals = Journals::of_user().ok();

@@ -1,17 +1,21 @@
 //! Selections and settings by the arguments of `keymark bench`.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::{
-    AlgorithmChoice, DeviceName, Offer, Order, Pacing, ParameterChoice, Precision, Selection,
-    Settings, StopRule,
+    AlgorithmChoice, Baseline, DeviceName, Offer, Order, Pacing, ParameterChoice, Precision,
+    Selection, Settings, StopRule,
 };
 use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
+use keymark_stacks::registry;
+use keymark_stores::software;
 
-use crate::args::BenchArguments;
+use crate::args::{BenchArguments, LibraryChoice};
+use crate::exit::Failure;
 
 /// Measuring time of a plan that does not say how long.
 const TOTAL_TIME: Duration = Duration::from_secs(75);
@@ -50,9 +54,45 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
             Order::Interleaved
         },
         seed,
-        baseline: arguments.baseline.clone().unwrap_or_default(),
+        baseline: baseline(arguments),
         tolerance: arguments.tolerance,
     }
+}
+
+/// The baseline that is named; where builds of a library are, the first library.
+fn baseline(arguments: &BenchArguments) -> Baseline {
+    let of_builds = || {
+        let chosen = arguments.selection.library.as_deref()?;
+        let first = LibraryChoice::words(chosen).first().copied()?;
+        let is_build = |library: &LibraryChoice| matches!(library, LibraryChoice::Build(_));
+        let named = format!("{}={first}", LIBRARY.name);
+        chosen
+            .iter()
+            .any(is_build)
+            .then(|| registry::baseline(&named).ok())?
+    };
+    let named = arguments.baseline.clone();
+    named.or_else(of_builds).unwrap_or_default()
+}
+
+/// Names the builds of a library that are to be compared, and loads them.
+///
+/// # Errors
+/// More than two, or one that is no libcrypto of OpenSSL 3.
+pub(super) fn name_builds(arguments: &BenchArguments) -> Result<(), Failure> {
+    let chosen = arguments.selection.library.iter().flatten();
+    let files = chosen.filter_map(|library| match library {
+        LibraryChoice::Build(file) => Some(file.clone()),
+        LibraryChoice::Known(_) => None,
+    });
+    let files: Vec<PathBuf> = files.collect();
+    if files.len() > LibraryChoice::BUILDS.len() {
+        return Err(Failure::usage("--library takes at most two openssl=FILE"));
+    }
+    let named = files.len();
+    software::name_builds(files);
+    let mut builds = LibraryChoice::BUILDS.into_iter().take(named);
+    builds.try_for_each(|build| software::load(build).map(drop).map_err(Failure::usage))
 }
 
 pub(super) fn selections(
@@ -70,13 +110,14 @@ pub(super) fn selections(
         return named.selections(&common, offers);
     }
     let wanted = &arguments.selection;
+    let libraries = wanted.library.as_deref();
     let given = [
-        (PROTECTION, &wanted.protection),
-        (LIBRARY, &wanted.library),
-        (SCHEME, &wanted.scheme),
+        (PROTECTION, wanted.protection.clone()),
+        (LIBRARY, libraries.map(LibraryChoice::words)),
+        (SCHEME, wanted.scheme.clone()),
     ];
     let given = given.into_iter().filter_map(|(dimension, words)| {
-        let words = words.clone()?;
+        let words = words?;
         Some(ParameterChoice { dimension, words })
     });
     vec![Selection {

@@ -22,6 +22,7 @@ use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError}
 use super::*;
 use crate::analysis::{Bounds, Limit, Scaling};
 use crate::charts::Axis;
+use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 
@@ -141,6 +142,39 @@ fn libraries_differ_strikingly() {
     );
     assert_eq!(found["slow"]["program"], "libgcrypt");
     assert_eq!(pair(2_500), None);
+}
+
+#[test]
+fn two_builds_of_a_library_are_compared_key_by_key() {
+    let build = |algorithm, name| with(here(algorithm, RAW), library(name));
+    let compared = |baseline: &str, slower| {
+        let mut run = run(vec![
+            took(build("rsa2048", "openssl-a"), 1_000),
+            took(build("rsa2048", "openssl-b"), slower),
+            took(build("ed25519", "openssl-a"), 60),
+            took(build("ed25519", "openssl-b"), 60),
+        ]);
+        run.plan.settings.baseline = baseline.parse().unwrap();
+        Verdict::of(&Analysis::of(&run, &layers()), &run)
+    };
+    let found = compared("library=openssl-a", 1_100);
+    let Finding::AgainstBaseline { baseline, ratios } = &found.finding else {
+        panic!("{found:?}");
+    };
+    let ratios = ratios.iter().map(|of| {
+        let (low, high) = of.ratio.low.zip(of.ratio.high).unwrap();
+        let apart = low.0 > 1.0 || high.0 < 1.0;
+        (of.evidence.row.0, of.evidence.program.as_str(), apart)
+    });
+    let ratios: Vec<_> = ratios.collect();
+    assert_eq!(baseline, "openssl-a");
+    assert_eq!(ratios, [(1, "openssl-b", true), (3, "openssl-b", false)]);
+    assert_says(
+        &found.headline(),
+        ["1.10× to decrypt with rsa2048; no difference shown (±0.1 %) to sign with ed25519."],
+    );
+    let unnamed = kinds(&compared("", 1_100));
+    assert!(!unnamed.contains(&"against_baseline".to_owned()));
 }
 
 #[test]

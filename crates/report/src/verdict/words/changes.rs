@@ -5,7 +5,7 @@ use keymark_stats::{Estimate, Ratio};
 
 use super::percent;
 use crate::units::{self, counted, first_names};
-use crate::verdict::{CaseChange, SideChanges, SlowestMachine};
+use crate::verdict::{BaselineRatio, CaseChange, Evidence, SideChanges, SlowestMachine};
 
 /// Cases that are named.
 const NAMED: usize = 2;
@@ -41,6 +41,52 @@ pub(super) fn of_side(of: &SideChanges) -> String {
         Some(side) => format!("{side}: {text}"),
         None => super::capital(&text),
     }
+}
+
+/// `openssl-b takes, of openssl-a's time, 1.02× (1.01–1.03) to sign with rsa2048; no difference shown (±1 %) to sign
+/// with ed25519.`
+pub(super) fn of_baseline(baseline: &str, ratios: &[BaselineRatio]) -> String {
+    let groups = crate::grouped(ratios, |of| of.evidence.program.as_str());
+    let mut told = groups.into_iter().map(|(program, of)| {
+        let is_apart = |of: &&BaselineRatio| {
+            let ends = of.ratio.low.zip(of.ratio.high);
+            ends.is_some_and(|(low, high)| low.0 > 1.0 || high.0 < 1.0)
+        };
+        let (apart, alike): (Vec<_>, Vec<_>) = of.into_iter().partition(is_apart);
+        let named = apart.iter().map(|of| {
+            let Evidence {
+                operation,
+                algorithm,
+                ..
+            } = &of.evidence;
+            format!("{} to {operation} with {algorithm}", slower(&of.ratio))
+        });
+        let named = format!(
+            "{program} takes, of {baseline}'s time, {}",
+            super::listed(named)
+        );
+        match (apart.is_empty(), no_difference(&alike)) {
+            (false, None) => named,
+            (false, Some(alike)) => format!("{named}; {alike}"),
+            (true, alike) => format!("{program} and {baseline}: {}", alike.unwrap_or_default()),
+        }
+    });
+    format!("{}.", told.join(". "))
+}
+
+/// `no difference shown (±1 %) to sign with ed25519 and rsa2048`
+fn no_difference(alike: &[&BaselineRatio]) -> Option<String> {
+    let widths = alike.iter().filter_map(|of| of.ratio.relative_half_width());
+    let width = units::width(widths.max_by(f64::total_cmp)?);
+    let operations = crate::grouped(alike.iter(), |of| of.evidence.operation);
+    let mut operations = operations.into_iter().map(|(operation, of)| {
+        let keys = super::listed(of.iter().map(|of| of.evidence.algorithm));
+        format!("{operation} with {keys}")
+    });
+    Some(format!(
+        "no difference shown (±{width}) to {}",
+        operations.join(", ")
+    ))
 }
 
 fn cannot_tell(of: &SideChanges, open: &[CaseChange]) -> String {

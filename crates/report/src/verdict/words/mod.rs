@@ -31,6 +31,10 @@ pub(crate) fn program(case: &Case) -> String {
             Some("openssh") | None => "ssh-agent".to_owned(),
             Some(agent) => format!("ssh and {agent}"),
         },
+        (None, stack) if stack.word() == "sop" => {
+            let named = case.parameters.get("program");
+            named.unwrap_or(stack.word()).to_owned()
+        }
         (None, stack) if stack.word() == "git" => match case.parameters.get("format") {
             Some("openpgp") if case.parameters.get("protection").is_some() => {
                 "git and gpg with a cached passphrase".to_owned()
@@ -168,6 +172,7 @@ impl Finding {
             ),
             Self::Passphrase { pairs, keycard } => keys::passphrase(pairs, *keycard),
             Self::Libraries { slow, fast } => devices::libraries(slow, fast),
+            Self::AgainstBaseline { baseline, ratios } => changes::of_baseline(baseline, ratios),
             Self::Published { comparison } => devices::published(comparison),
             Self::Changes { sides } => sides.iter().map(changes::of_side).join(" "),
             Self::SlowestMachines { machines } => machines.iter().map(changes::slowest).join(" "),
