@@ -144,7 +144,18 @@ pub(crate) fn made_identity(
 ) -> StoreIdentity {
     let (provenance, product) = match profile {
         None => (Provenance::Virtual, software.to_owned()),
-        Some(profile) => (Provenance::Twin, format!("twin of a {}", profile.product)),
+        Some(profile) => {
+            let is_vowel = |letter| matches!(letter, 'A' | 'E' | 'I' | 'O' | 'U');
+            let n = if profile.product.starts_with(is_vowel) {
+                "n"
+            } else {
+                ""
+            };
+            (
+                Provenance::Twin,
+                format!("twin of a{n} {}", profile.product),
+            )
+        }
     };
     let mut versions = BTreeMap::from([(version.0.to_owned(), version.1)]);
     versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));

@@ -82,8 +82,11 @@ impl Analysis {
         let single = row.case.workers() == 1;
         let Some(load) = &row.under_load else {
             let limit = scaling.and_then(Scaling::limit).filter(|_| !single);
-            let words = limit.map(|limit| limit.to_string());
-            return Some(words.unwrap_or_else(|| "one at a time".to_owned()));
+            return Some(match limit {
+                Some(limit) => limit.to_string(),
+                None if single => "one at a time".to_owned(),
+                None => "undecided".to_owned(),
+            });
         };
         let above = |share: f64| share >= BUSY;
         let gained = || {

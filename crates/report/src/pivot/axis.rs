@@ -12,7 +12,7 @@ use std::str::FromStr;
 use itertools::Itertools;
 use keymark_bench::{Case, Load, Pacing, StackName, StoreKind, USUAL, Worker};
 
-use crate::verdict::program;
+use crate::verdict::{is_commit, program};
 
 /// Dimension in which cases differ.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
@@ -72,6 +72,8 @@ impl Axis {
             Self::Stack if case.stack == StackName::RAW && case.store != StoreKind::SOFTWARE => {
                 DIRECT.to_owned()
             }
+            // Who signs is another axis.
+            Self::Stack if is_commit(case) => self.of(case),
             Self::Stack => program(case),
             Self::Algorithm | Self::Operation | Self::Device | Self::Parameter(_) | Self::Load => {
                 self.of(case)
@@ -145,7 +147,7 @@ impl FromStr for Axis {
 pub(super) const DIRECT: &str = "direct";
 
 /// Parameters that the name of a program says.
-const OF_PROGRAMS: [&str; 2] = ["library", "agent"];
+const OF_PROGRAMS: [&str; 3] = ["library", "agent", "program"];
 
 /// The least share of cells with a figure in what counts as a grid.
 const FILLED: f64 = 0.8;

@@ -82,7 +82,8 @@ fn named<'r>(record: &'r Record, case: &'r Case) -> (Class, &'r str) {
         Provenance::Measured | Provenance::Virtual => product,
         // `twin of a YubiKey 4`, or `twin:yubikey-4` where it follows a reader.
         Provenance::Twin => {
-            let of = product.strip_prefix("twin of a ");
+            let of = ["twin of a ", "twin of an "];
+            let of = of.iter().find_map(|of| product.strip_prefix(of));
             let of = of.or_else(|| product.strip_prefix("twin:"));
             of.unwrap_or(product)
         }

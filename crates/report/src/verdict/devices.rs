@@ -64,21 +64,40 @@ fn is_of_device(row: &Row) -> bool {
         )
 }
 
-/// The operation that the most programs did, in a run of one key on one device.
+/// Programs for one key, from the fastest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProgramRanking {
+    /// The key.
+    pub algorithm: Algorithm,
+    /// The operation.
+    pub operation: Operation,
+    /// Mean through each program.
+    pub programs: Vec<Evidence>,
+}
+
+/// A ranking for each operation that several programs did, in a run with one key on one device for each operation; the one
+/// with the most programs first.
 pub(super) fn programs(analysis: &Analysis) -> Option<Finding> {
-    let mut rows = analysis.rows.iter();
-    let key = |row: &Row| (row.case.algorithm, row.case.device.clone());
-    if !rows.by_ref().map(key).all_equal() {
+    let key = |row: &&Row| (row.case.algorithm, row.case.device.clone());
+    let by_operation = |rows: Vec<&Row>| rows.iter().map(key).all_equal();
+    let mut all = grouped(&analysis.rows, |row| row.case.operation).into_iter();
+    if !all.all(|(_, rows)| by_operation(rows)) {
         return None;
     }
     let alone = alone(&analysis.rows).filter_map(Evidence::of);
-    let operations = grouped(alone, |of| of.operation).into_iter();
-    let programs = operations.map(|(_, of)| {
-        let of = of.into_iter().sorted_by(Evidence::by_mean);
-        of.unique_by(|of| of.program.clone()).collect::<Vec<_>>()
+    let groups = grouped(alone, |of| (of.operation, of.algorithm)).into_iter();
+    let rankings = groups.map(|((operation, algorithm), of)| ProgramRanking {
+        algorithm,
+        operation,
+        programs: { of.into_iter().sorted_by(Evidence::by_mean) }
+            .unique_by(|of| of.program.clone())
+            .collect(),
     });
-    let programs = programs.rev().max_by_key(Vec::len)?;
-    (programs.len() > 1).then_some(Finding::Programs { programs })
+    let several = rankings.filter(|of| of.programs.len() > 1);
+    let rankings: Vec<_> = several
+        .sorted_by_key(|of| std::cmp::Reverse(of.programs.len()))
+        .collect();
+    (!rankings.is_empty()).then_some(Finding::Programs { rankings })
 }
 
 /// The two libraries of one CPU that differ most in the time of one operation, if one is many times slower.

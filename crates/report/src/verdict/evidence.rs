@@ -121,7 +121,7 @@ pub(super) fn alone(rows: &[Row]) -> impl Iterator<Item = &Row> {
     })
 }
 
-pub(super) fn is_commit(case: &Case) -> bool {
+pub(crate) fn is_commit(case: &Case) -> bool {
     case.stack.word() == "git"
 }
 

@@ -23,7 +23,8 @@ use crate::analysis::{Analysis, Row};
 use crate::compare::Comparison;
 
 pub use changes::{CaseChange, SideChanges, SlowestMachine};
-pub use devices::{BaselineRatio, DeviceRanking, PublishedComparison};
+pub use devices::{BaselineRatio, DeviceRanking, ProgramRanking, PublishedComparison};
+pub(crate) use evidence::is_commit;
 pub use evidence::{Evidence, RateEvidence};
 pub use keys::{KeyChoice, KeyUsage, SlowerKey};
 pub use layers::KeyShare;
@@ -83,10 +84,10 @@ pub enum Finding {
         /// Its time.
         evidence: Evidence,
     },
-    /// One key through several programs.
+    /// One key for each operation through several programs.
     Programs {
-        /// The same operation through each, the fastest first.
-        programs: Vec<Evidence>,
+        /// A ranking for each operation.
+        rankings: Vec<ProgramRanking>,
     },
     /// Several operations that no other rule compares.
     Cases {

@@ -347,7 +347,8 @@ fn operations_that_nothing_compares_have_their_range() {
     };
     assert_eq!(kinds(&verdict(of(["rsa2048", "rsa3072"]))), ["cases"]);
     let programs = finding(of(["rsa2048"; 2]), "programs").unwrap();
-    assert_eq!(programs["programs"][0]["program"], "gpg-agent");
+    let ranking = &programs["rankings"][0];
+    assert_eq!(ranking["programs"][0]["program"], "gpg-agent");
     let keys = ["rsa3072", "rsa4096"].map(|key| took(here(key, StackName::AGENT), 700));
     assert_eq!(kinds(&verdict(keys.into()))[0], "keys");
 }

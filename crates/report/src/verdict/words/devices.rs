@@ -6,7 +6,8 @@ use keymark_stats::Seconds;
 use super::{doing, duration, figure, listed, marked, of, on, percent, times};
 use crate::units;
 use crate::verdict::{
-    DeviceRanking, Evidence, PredictedKey, PredictedPart, PublishedComparison, SlowCase, UsageLine,
+    DeviceRanking, Evidence, PredictedKey, PredictedPart, ProgramRanking, PublishedComparison,
+    SlowCase, UsageLine,
 };
 
 /// Slow keys that are named.
@@ -25,15 +26,28 @@ pub(super) fn single(evidence: &Evidence) -> String {
 }
 
 /// `Signing with rsa2048: OpenSSL 280 µs, gpg-agent 4.2 ms and gpg 7.5 ms.`
-pub(super) fn programs(programs: &[Evidence]) -> String {
-    let Some(first) = programs.first() else {
-        return String::new();
-    };
-    let all = programs
-        .iter()
-        .map(|of| format!("{} {}", of.program, figure(&of.mean)));
-    let (doing, key, on) = (doing(first.operation), first.algorithm, on(&first.device));
-    format!("{doing} with {key}{on}: {}.", listed(all))
+pub(super) fn programs(rankings: &[ProgramRanking]) -> String {
+    let told = rankings.first().map(|ranking| {
+        let first = ranking.programs.iter().take(1);
+        let on = first.map(|first| on(&first.device)).join("");
+        let (doing, key) = (doing(ranking.operation), ranking.algorithm);
+        format!("{doing} with {key}{on}: {}.", listed(times_of(ranking)))
+    });
+    told.unwrap_or_default()
+}
+
+/// `rsop 1.5 ms`, for each program
+fn times_of(ranking: &ProgramRanking) -> impl Iterator<Item = String> {
+    let programs = ranking.programs.iter();
+    programs.map(|of| format!("{} {}", of.program, figure(&of.mean)))
+}
+
+pub(super) fn line_of_programs(ranking: &ProgramRanking) -> UsageLine {
+    UsageLine {
+        name: format!("{} {}", ranking.operation, ranking.algorithm),
+        keys: String::new(),
+        figures: times_of(ranking).join(", "),
+    }
 }
 
 /// Says how long the fastest and the slowest take.

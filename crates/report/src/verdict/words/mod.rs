@@ -71,6 +71,12 @@ impl Verdict {
             keys::lines(choices, self)
         } else if let Finding::Devices { rankings } = &self.finding {
             rankings.iter().map(devices::line).collect()
+        } else if let Finding::Programs { rankings } = &self.finding {
+            rankings
+                .iter()
+                .skip(1)
+                .map(devices::line_of_programs)
+                .collect()
         } else if let Finding::Rates { rates, .. } = &self.finding {
             loads::lines(rates)
         } else if let Finding::Predictions { keys, .. } = &self.finding {
@@ -132,7 +138,7 @@ impl Finding {
                 signed,
             } => commits::sentence(*rebase, chosen.as_ref(), unsigned.as_ref(), signed),
             Self::Single { evidence } => devices::single(evidence),
-            Self::Programs { programs } => devices::programs(programs),
+            Self::Programs { rankings } => devices::programs(rankings),
             Self::Cases {
                 cases,
                 fastest,
