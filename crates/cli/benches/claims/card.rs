@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::Case;
 use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::default_input_bytes;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{KeyHandle, Stack};
@@ -104,7 +104,7 @@ pub(crate) fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
             .filter(|(_, service)| service.assumed.is_none())
         {
             let wanted = service.time.mean();
-            let took = twin(case, &profile, capability.algorithm)?;
+            let took = twin(case, &profile, *capability)?;
             // 1 % or 0.2 ms, whichever is larger.
             let limit = (wanted / 100).max(Duration::from_micros(200));
             figures.push(Figure::new(
@@ -121,11 +121,13 @@ pub(crate) fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-fn twin(case: &Case, profile: &Profile, algorithm: Algorithm) -> Result<Duration, Failure> {
+fn twin(case: &Case, profile: &Profile, capability: Capability) -> Result<Duration, Failure> {
     let maker = CardMaker::twin(profile.clone());
     let case = Case {
         device: maker.device(),
-        algorithm,
+        algorithm: capability.algorithm,
+        operation: capability.operation,
+        input_bytes: default_input_bytes(capability.operation),
         ..case.clone()
     };
     let stack = RawStack::new(Arc::new(VirtualCards::new(maker, Run::new(0))), 0);

@@ -8,6 +8,7 @@ use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_stacks::git;
 use keymark_stores::device::Run;
+use keymark_stores::places::program;
 use keymark_stores::software::SoftwareStore;
 
 use super::c_loop::{self, Loop};
@@ -17,12 +18,9 @@ use super::spawn::own_sample;
 const PAIRS: usize = 500;
 
 /// git without the user's configuration, in a directory.
-fn git(directory: &Path, mut command: Command) -> Command {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+fn git(directory: &Path, program: &Path) -> Command {
+    let mut command = program::command(program);
     command
-        .env_clear()
-        .env("PATH", path)
-        .env("LC_ALL", "C")
         .env("HOME", directory)
         .env("TMPDIR", directory)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -57,7 +55,7 @@ fn repository(directory: &Path) -> Result<(), Failure> {
         &["config", "user.signingkey", &key],
     ];
     for arguments in calls {
-        let mut command = git(directory, Command::new("git"));
+        let mut command = git(directory, Path::new("git"));
         done(command.arg("-C").arg(directory).args(arguments))?;
     }
     Ok(())
@@ -68,7 +66,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     let directory = tempfile::tempdir()?;
     let program = c_loop::compile("spawn_loop", directory.path())?;
     repository(directory.path())?;
-    let mut command = git(directory.path(), Command::new(program));
+    let mut command = git(directory.path(), &program);
     command.args(["git", "-C"]).arg(directory.path());
     command.args(["commit", "--quiet", "--allow-empty", "-mkeymark", "-S"]);
     let mut bare = Loop::start(&mut command)?;

@@ -13,6 +13,7 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::sop::{FAMILY, SopProgram};
 use keymark_stores::device::Run;
+use keymark_stores::places::program;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 
@@ -48,7 +49,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
 /// Returns the ratio for signatures by rsop, with the key that the home of GnuPG has.
 pub(crate) fn sop(case: &Case) -> Result<Figure, Failure> {
     let directory = tempfile::tempdir()?;
-    let program = c_loop::compile("spawn_loop", directory.path())?;
+    let spawn_loop = c_loop::compile("spawn_loop", directory.path())?;
     let keys = Arc::new(SoftwareStore::default());
     let store = Arc::clone(&keys) as Arc<dyn KeyStore>;
     let look = FAMILY.look.ok_or("the stack has no programs")?;
@@ -62,10 +63,10 @@ pub(crate) fn sop(case: &Case) -> Result<Figure, Failure> {
         .run("gpg --export-secret-keys", &["--export-secret-keys"])?;
     let key = directory.path().join("key");
     fs::write(&key, exported.0)?;
-    let mut command = Command::new(program);
+    // The very environment that keymark gives programs.
+    let mut command = program::command(&spawn_loop);
     command.arg(SopProgram::Rsop.locate()?);
-    command.args(["sign", "--no-armor"]).arg(key).env_clear();
-    let bare = Loop::start(command.env("LC_ALL", "C"))?;
+    let bare = Loop::start(command.args(["sign", "--no-armor"]).arg(key))?;
     compared(&mut workload, bare, directory.path(), ("sop rsop", 1.02))
 }
 

@@ -40,6 +40,8 @@ static ULONG shared[MOST_SESSIONS];
 static int idle;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t given_back = PTHREAD_COND_INITIALIZER;
+/* All have logged in and found the key before the first of them signs: these calls also take turns on the sessions. */
+static pthread_barrier_t ready;
 
 static ULONG borrowed(void) {
   pthread_mutex_lock(&mutex);
@@ -111,7 +113,10 @@ static void *caller(void *number) {
   if (login != 0x100 /* already */) checked("C_Login", login);
   close(lock);
   private = key(session, 3);
-  if (shares) give_back(session);
+  if (shares) {
+    give_back(session);
+    pthread_barrier_wait(&ready);
+  }
   BYTE data[32] = "to be signed", out[1024], sealed[1024];
   MECHANISM plain = {RSA_PKCS, NULL, 0}, hashing = {SHA256_RSA_PKCS, NULL, 0};
   ULONG sealed_length = sizeof sealed;
@@ -186,6 +191,7 @@ int main(int argc, char **argv) {
       checked("C_OpenSession", list->of[OPEN](slot, 4ul, NULL, NULL, &shared[idle]));
       idle++;
     }
+    if (sessions) pthread_barrier_init(&ready, NULL, (unsigned)threads);
     pthread_t all[64];
     for (long t = 0; t < threads; t++) pthread_create(&all[t], NULL, caller, (void *)t);
     for (int t = 0; t < threads; t++) pthread_join(all[t], NULL);
