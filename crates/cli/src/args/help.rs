@@ -91,9 +91,11 @@ pub fn command() -> Command {
     for (name, text) in parts.filter_map(|part| part.split_once('\n')) {
         let words: Vec<&str> = name.split_whitespace().collect();
         change(&mut all, &words, |command| {
-            command
-                .after_help(brief(text))
-                .after_long_help(text.trim_end().to_owned())
+            let command = command.after_long_help(text.trim().to_owned());
+            match brief(text) {
+                brief if brief.is_empty() => command,
+                brief => command.after_help(brief),
+            }
         });
     }
     for (name, usual) in USUAL {
@@ -106,7 +108,7 @@ pub fn command() -> Command {
         });
     }
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\n{OF_ALL}\n{{options}}{{after-help}}",
+        "{{about}}. Start: keymark bench\n\n{{usage-heading}} {{usage}}\n\n{}\n{OF_ALL}\n{{options}}{{after-help}}",
         groups(&all)
     );
     all.help_template(template)
