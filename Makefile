@@ -2,7 +2,9 @@
 # On Debian and Ubuntu the system packages that are missing are installed (as root, or with sudo).
 
 CARGO ?= cargo
-BIN = target/release/keymark
+# Cargo's; packages are built by 'installed'.
+PROFILE = release
+BIN = target/$(PROFILE)/keymark
 DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
@@ -15,7 +17,7 @@ KILLS ?= 200
 TEST_FEATURES = --features keymark/tpm
 ARGS ?=
 # What is built of the workspace.
-KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
+KEYMARK = --profile $(PROFILE) -p keymark -p keymark-pcsc -p keymark-pkcs11
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 # OpenSSL and SQLite of the system where their headers are and OpenSSL is 3.5 or later; compiled in elsewhere (docs/building.md).
@@ -23,7 +25,7 @@ system = $(if $(shell pkg-config $(1) 2>/dev/null && echo found),$(2),$(3))
 export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
 export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqlite3,1,0)
 
-.PHONY: site bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd sop ciw check test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+.PHONY: site bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd sop ciw check documents test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-sop packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
     fleet-test locust locust-test pictures
 
@@ -89,6 +91,7 @@ build:
 	$(CARGO) build --locked $(KEYMARK)
 
 # Debian packages of what is built, with both libraries inside, into target/deb (docs/installation.md).
+deb dist package-test: PROFILE = installed
 deb: system = 0
 deb: packages-dist build kryoptic
 	scripts/deb $(dir $(BIN))
@@ -135,6 +138,10 @@ check: format
 	$(LINTED) $(CARGO) test --locked $(KEYMARK) --lib -- --skip on_a_server --skip tests::server:: --skip tests::roles::
 	$(LINTED) $(CARGO) test --locked -p keymark-stats -p keymark-bench -p keymark-flash -p keymark-report --test it
 	$(LINTED) $(CARGO) test --locked -p keymark --features keymark/tpm --test it -- $(CHECKED)
+
+# Renews what the pages show of commands that print the same on every machine.
+documents:
+	KEYMARK_WRITE_DOCUMENTS=1 $(LINTED) $(CARGO) test --locked -p keymark $(TEST_FEATURES) --test it documents::
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licenses and advisories.
 # clippy's driver compiles what it lints, and cargo builds the C libraries that tests load: nothing is compiled twice. Tests
