@@ -10,8 +10,16 @@ use std::sync::Mutex;
 
 use exceptions::{Exception, Instead, before, exceptions};
 use keymark_testkit::place::said;
-use page::{Command, commands, pages};
+use page::{Command, commands, pages, renew};
 use reader::Reader;
+
+/// Beginnings of commands that print the same everywhere, with what sets the width at which a page shows them: simulations,
+/// statements and published figures.
+const SAME_EVERYWHERE: [(&str, &str); 3] = [
+    ("keymark mcu", ""),
+    ("keymark strength", "COLUMNS=100 "),
+    ("keymark advise hsm", "COLUMNS=100 "),
+];
 
 /// The entry for a command; of several the most exact.
 fn exception(command: &Command) -> Option<Exception> {
@@ -29,13 +37,23 @@ fn faults(page: &Path) -> Vec<String> {
             return vec![format!("{page:?}, before its commands: {}", said(&output))];
         }
     }
-    commands
+    let mut renewed = Vec::new();
+    let faulty = commands
         .iter()
-        .filter_map(|command| fault(&reader, command))
-        .collect()
+        .filter_map(|command| fault(&reader, command, &mut renewed))
+        .collect();
+    if !renewed.is_empty() {
+        renew(page, &renewed);
+    }
+    faulty
 }
 
-fn fault(reader: &Reader, command: &Command) -> Option<String> {
+/// Types a command; with `KEYMARK_WRITE_DOCUMENTS` its output is to be written into the page, if the page leaves nothing out.
+fn fault(
+    reader: &Reader,
+    command: &Command,
+    renewed: &mut Vec<(Command, String)>,
+) -> Option<String> {
     let excepted = exception(command).map(|exception| exception.instead);
     let instead = excepted.unwrap_or(Instead::MayEndWith(Vec::new()));
     let others = match &instead {
@@ -43,7 +61,10 @@ fn fault(reader: &Reader, command: &Command) -> Option<String> {
         Instead::Plan => &[][..],
         Instead::MayEndWith(others) => others,
     };
-    let output = reader.types(&command.text, &instead);
+    let is_of = |(begins, _): &(&str, &str)| command.text.starts_with(begins);
+    let same_everywhere = SAME_EVERYWHERE.into_iter().find(is_of);
+    let width = same_everywhere.map_or("", |(_, width)| width);
+    let output = reader.types(&format!("{width}{}", command.text), &instead);
     // One that has another status, and has done what it was asked, has printed something.
     let other = |status: i32| others.contains(&status) && !output.stdout.is_empty();
     let status = output.status.code();
@@ -52,12 +73,18 @@ fn fault(reader: &Reader, command: &Command) -> Option<String> {
     if !fine {
         return Some(format!("{command}\n  ended with {status:?}:\n{said}"));
     }
-    // A simulation prints the same everywhere. A page may cut columns on the right.
-    let same_everywhere = command.text.starts_with("keymark mcu");
-    let shown = command.printed.iter().filter(|_| same_everywhere);
+    // A page may cut columns on the right.
+    let shown = command.printed.iter();
+    let shown = shown.filter(|_| same_everywhere.is_some());
     let untrue = |shown: &&String| !said.lines().any(|line| line.starts_with(shown.trim_end()));
     let untrue: Vec<&str> = shown.filter(untrue).map(String::as_str).collect();
     let untrue = untrue.join("\n");
+    let is_whole = !command.abridged && !untrue.is_empty();
+    if is_whole && std::env::var_os("KEYMARK_WRITE_DOCUMENTS").is_some() {
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        renewed.push((command.clone(), printed));
+        return None;
+    }
     (!untrue.is_empty()).then(|| format!("{command}\n  does not print:\n{untrue}\n  but:\n{said}"))
 }
 

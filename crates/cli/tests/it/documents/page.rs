@@ -22,6 +22,8 @@ pub struct Command {
     pub text: String,
     /// Lines that the page shows below it.
     pub printed: Vec<String>,
+    /// True if the page leaves lines out.
+    pub abridged: bool,
 }
 
 impl fmt::Display for Command {
@@ -81,8 +83,10 @@ fn of_text(page: &str, text: &str) -> Vec<Command> {
                 line: number,
                 text: typed.to_owned(),
                 printed: Vec::new(),
+                abridged: false,
             }),
-            (Some(last), None) if line != LEFT_OUT => last.printed.push(line.to_owned()),
+            (Some(last), None) if line == LEFT_OUT => last.abridged = true,
+            (Some(last), None) => last.printed.push(line.to_owned()),
             _ => {}
         }
         goes_on = commands
@@ -90,6 +94,17 @@ fn of_text(page: &str, text: &str) -> Vec<Command> {
             .is_some_and(|last| is_open(&last.text) && last.printed.is_empty());
     }
     commands
+}
+
+/// Replaces what a page shows below some commands, each with its output.
+pub fn renew(page: &Path, renewed: &[(Command, String)]) {
+    let text = std::fs::read_to_string(page).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    for (command, output) in renewed.iter().rev() {
+        let from = command.line - 1 + command.text.lines().count();
+        lines.splice(from..from + command.printed.len(), output.lines());
+    }
+    std::fs::write(page, format!("{}\n", lines.join("\n"))).unwrap();
 }
 
 /// Returns whether a shell would read on. In pages only double quotes go over several lines.
