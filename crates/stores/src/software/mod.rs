@@ -80,11 +80,13 @@ fn label(capability: Capability) -> String {
 
 /// Returns the libraries that may be loaded: those of programs here, and builds whose files are named.
 pub fn libraries() -> impl Iterator<Item = Library> {
-    let builds = [Library::OpenSslA, Library::OpenSslB];
-    let unnamed = &builds[openssl_system::named_builds().min(builds.len())..];
-    let unnamed = unnamed.to_vec();
-    let all = Library::ALL.iter().copied();
-    all.filter(move |library| !unnamed.contains(library))
+    let named = openssl_system::named_builds();
+    let may_be = move |library: &Library| match library {
+        Library::OpenSslA => named > 0,
+        Library::OpenSslB => named > 1,
+        Library::Libgcrypt | Library::OpenSslSystem | Library::RustCrypto => true,
+    };
+    Library::ALL.iter().copied().filter(may_be)
 }
 
 /// Loads a library; once it is, it stays.
