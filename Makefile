@@ -2,7 +2,7 @@
 # On Debian and Ubuntu the system packages that are missing are installed (as root, or with sudo).
 
 CARGO ?= cargo
-# Cargo's; packages are built by 'installed'.
+# Cargo's profile for programs that run here; packages have their own.
 PROFILE = release
 BIN = target/$(PROFILE)/keymark
 DENY_VERSION = 0.20.2

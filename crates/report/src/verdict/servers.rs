@@ -222,8 +222,9 @@ fn limit(costs: &[LoadCost<'_>]) -> Option<ResumptionLimit> {
 
 /// Number of users at which servers are full.
 pub(super) fn saturation(analysis: &Analysis) -> Option<Finding> {
-    let knees = rated(analysis).filter_map(|(row, _)| {
-        let found = row.under_load?.saturated?;
+    // The search has found them, however wide the interval of the rate is.
+    let knees = analysis.rows.iter().filter_map(|row| {
+        let found = row.under_load.as_ref()?.saturated?;
         Some(Knee {
             algorithm: row.case.algorithm,
             users: found.knee_users,

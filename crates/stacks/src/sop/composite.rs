@@ -4,8 +4,9 @@ use keymark_bench::outside::openpgp::{PUBLIC_KEY, PUBLIC_SUBKEY, SIGNATURE, pack
 use keymark_bench::{Algorithm, Composite, Family};
 use keymark_stores::public_key::PublicKey;
 use openssl::error::ErrorStack;
-use openssl::md::{Md, MdRef};
-use openssl::md_ctx::MdCtx;
+use openssl::md::MdRef;
+
+use crate::gnupg::signatures::{md_of, signed_digest};
 
 /// Octets of a public key (RFC 8032 §5.1.5) and of a signature of Ed25519; ML-DSA-65's follow.
 const ED25519: [usize; 2] = [32, 64];
@@ -41,10 +42,7 @@ impl CompositeKeys {
     /// What is wrong with it.
     pub(super) fn check(&self, text: &[u8], signature: &[u8]) -> Result<(), String> {
         let read = V6Signature::read(signature).ok_or("no signature of ML-DSA-65 with Ed25519")?;
-        let digest = read.digest(text).map_err(|error| error.to_string())?;
-        if !digest.starts_with(&read.announced) {
-            return Err("the signature has another digest".to_owned());
-        }
+        let digest = signed_digest(read.md, &read.salt, text, &read.hashed, read.announced)?;
         let (ed25519, ml_dsa) = read.parts;
         let holds = |key: &PublicKey, part: &[u8]| key.verify(None, &digest, part).unwrap_or(false);
         let mut keys = self.0.iter();
@@ -75,14 +73,7 @@ impl V6Signature {
         let &[6, 0, algorithm, hash, a, b, c, d] = taken(&mut rest, 8)? else {
             return None;
         };
-        let md = match hash {
-            8 => Md::sha256(),
-            9 => Md::sha384(),
-            10 => Md::sha512(),
-            12 => Md::sha3_256(),
-            14 => Md::sha3_512(),
-            _ => return None,
-        };
+        let md = md_of(hash)?;
         let area = |length: [u8; 4]| usize::try_from(u32::from_be_bytes(length)).ok();
         taken(&mut rest, area([a, b, c, d])?)?;
         let hashed = body[..body.len() - rest.len()].to_vec();
@@ -100,19 +91,6 @@ impl V6Signature {
             salt,
             parts: (ed25519.to_vec(), ml_dsa.to_vec()),
         })
-    }
-
-    /// Calculates the digest of salt, text, hashed fields and trailer (RFC 9580 §5.2.4).
-    fn digest(&self, text: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-        let mut ctx = MdCtx::new()?;
-        ctx.digest_init(self.md)?;
-        let length = (self.hashed.len() as u32).to_be_bytes();
-        for part in [&self.salt, text, &self.hashed, &[6, 0xff], &length] {
-            ctx.digest_update(part)?;
-        }
-        let mut digest = vec![0; self.md.size()];
-        ctx.digest_final(&mut digest)?;
-        Ok(digest)
     }
 }
 

@@ -61,18 +61,14 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
 
 /// The baseline that is named; where builds of a library are, the first library.
 fn baseline(arguments: &BenchArguments) -> Baseline {
-    let of_builds = || {
-        let chosen = arguments.selection.library.as_deref()?;
-        let first = LibraryChoice::words(chosen).first().copied()?;
-        let is_build = |library: &LibraryChoice| matches!(library, LibraryChoice::Build(_));
-        let named = format!("{}={first}", LIBRARY.name);
-        chosen
-            .iter()
-            .any(is_build)
-            .then(|| registry::baseline(&named).ok())?
-    };
+    let chosen = arguments.selection.library.as_deref().unwrap_or_default();
+    let is_build = |library: &LibraryChoice| matches!(library, LibraryChoice::Build(_));
+    let words = LibraryChoice::words(chosen);
+    let first = words.first().filter(|_| chosen.iter().any(is_build));
+    let of_builds =
+        first.and_then(|word| registry::baseline(&format!("{}={word}", LIBRARY.name)).ok());
     let named = arguments.baseline.clone();
-    named.or_else(of_builds).unwrap_or_default()
+    named.or(of_builds).unwrap_or_default()
 }
 
 /// Names the builds of a library that are to be compared, and loads them.

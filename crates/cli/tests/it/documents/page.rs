@@ -117,12 +117,16 @@ fn commands_are_found_with_what_they_print() {
     let page = "text\n```sh\na --b \\\n  c\n\nd \"e\nf\" # g\n```\n    $ no\n```text\n$ h\none\n…\n\ntwo\n$ i\n```\n```toml\nj = 1\n```\n";
     let found: Vec<_> = of_text("p", page)
         .into_iter()
-        .map(|command| (command.line, command.text, command.printed.join("|")))
+        .map(|command| {
+            let abridged = if command.abridged { "…" } else { "" };
+            let printed = command.printed.join("|") + abridged;
+            (command.line, command.text, printed)
+        })
         .collect();
     let expected = [
         (3, "a --b \\\n  c", ""),
         (6, "d \"e\nf\" # g", ""),
-        (11, "h", "one||two"),
+        (11, "h", "one||two…"),
         (16, "i", ""),
     ];
     let expected =

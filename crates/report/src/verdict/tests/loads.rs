@@ -91,10 +91,12 @@ fn a_search_finds_the_users_that_fill_a_server() {
         knee_users: 4,
         rate_within_limit: None,
     });
-    assert_eq!(
-        finding(vec![found], "saturation").unwrap()["knees"][0]["users"],
-        4
-    );
+    let users = |found| finding(vec![found], "saturation").unwrap()["knees"][0]["users"].clone();
+    assert_eq!(users(found.clone()), 4);
+    let steady = found.server_load.as_mut().unwrap().steady.as_mut();
+    let few = [(0, 0), (1, 1), (2, 2)].map(|(part, done)| batch(part, done, 1_000_000_000));
+    steady.unwrap().batches = few.to_vec();
+    assert_eq!(users(found), 4, "the rate's interval reaches 0");
 }
 
 /// A load whose transactions take so much of the server's processor time, of which that many in a hundred resumed a session.
