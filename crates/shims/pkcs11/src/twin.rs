@@ -362,7 +362,7 @@ impl Twin {
                 self.profile.name
             );
             tell_once(&IS_TOLD, &text);
-            return CKR_DEVICE_ERROR;
+            return twin::CKR_TWIN_TOO_FAST.into();
         }
         trip.done_at(end);
         note_waiting(start - arrival);

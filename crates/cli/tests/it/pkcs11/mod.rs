@@ -257,9 +257,22 @@ fn of_all_devices_one_that_fails_is_in_nobodys_way() {
     let only = "--algorithm nistp256 --operation sign --stack raw";
     let mut all = bench(&place, &token, "all", only);
     let all = all.env("PIN", "000000").ends(1).rows();
-    let failed: Vec<_> = all.iter().filter(|row| !row["reason"].is_null()).collect();
-    assert_eq!(failed.len(), 1, "{all:?}");
-    assert_says(&failed[0]["reason"], ["CKR_PIN_INCORRECT"]);
+    // A machine that is busy may be too slow for a twin at times, which says so.
+    let too_fast = |row: &&serde_json::Value| {
+        row["reason"]
+            .to_string()
+            .contains("too fast to be imitated")
+    };
+    let failed = |row: &&serde_json::Value| !row["reason"].is_null() && !too_fast(row);
+    let failed: Vec<_> = all.iter().filter(failed).collect();
+    let [wrong] = failed[..] else {
+        panic!("{failed:?}");
+    };
+    assert_says(&wrong["reason"], ["CKR_PIN_INCORRECT"]);
+    assert!(
+        all.iter()
+            .all(|row| !too_fast(&row) || row["device"].to_string().contains("twin:"))
+    );
     let both = rows(&mut bench(&place, &token, &format!("softhsm,{URI}"), only));
     assert_eq!(both.len(), 2, "{both:?}");
 }

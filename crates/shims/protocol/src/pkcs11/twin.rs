@@ -15,6 +15,9 @@ pub const SAID_AFTER: Duration = Duration::from_secs(2);
 /// A caller that has it for longer is stuck, and those who wait are refused.
 pub const REFUSED_AFTER: Duration = Duration::from_secs(10);
 
+/// Return code of a twin that its machine is too slow to imitate: vendor-defined (PKCS#11 3.2 §5.1), "KM" and 1.
+pub const CKR_TWIN_TOO_FAST: u32 = 0x8B4D_0001;
+
 /// Bits of a call's number.
 const CALL: u32 = 16;
 

@@ -2,6 +2,7 @@
 
 use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::{Error, ReturnCode};
+use keymark_shim_protocol::pkcs11::twin::CKR_TWIN_TOO_FAST;
 
 use crate::sayings;
 
@@ -110,8 +111,9 @@ fn number(code: RvError) -> u64 {
 /// Beyond the codes of PKCS#11 3.2 (§5.1).
 const HIGHEST: u64 = 0x210;
 
-/// Codes of PKCS#11 3.0 to 3.2 that the crate has no names for.
+/// Codes of PKCS#11 3.0 to 3.2, and of keymark's own module, that the crate has no names for.
 const NEWER: &[(u64, &str)] = &[
+    (CKR_TWIN_TOO_FAST as u64, "CKR_TWIN_TOO_FAST"),
     (0x042, "CKR_AEAD_DECRYPT_FAILED"),
     (0x201, "CKR_TOKEN_RESOURCE_EXCEEDED"),
     (0x202, "CKR_OPERATION_CANCEL_FAILED"),
@@ -135,7 +137,8 @@ mod tests {
     }
 
     fn codes() -> impl Iterator<Item = (u64, String)> {
-        let named = (1..HIGHEST).map(|number| (number, name(number)));
+        let numbers = (1..HIGHEST).chain([CKR_TWIN_TOO_FAST.into()]);
+        let named = numbers.map(|number| (number, name(number)));
         named.filter(|(number, name)| *name != format!("CKR_{number:#x}"))
     }
 
@@ -154,7 +157,7 @@ mod tests {
         ] {
             assert_eq!(name(number), spelled);
         }
-        assert_eq!(codes().count(), 103);
+        assert_eq!(codes().count(), 104);
         for (code, name) in codes() {
             let said = failed(refused(Function::Sign, code));
             let known = said.code().unwrap();
