@@ -10,6 +10,7 @@ FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
 RSOP_VERSION = 0.12.0
 CADDY_VERSION = 2.11.9
+ACTIONLINT_VERSION = 1.7.12
 PIP_INSTALL = install -q --disable-pip-version-check --only-binary :all: --require-hashes
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
@@ -26,7 +27,7 @@ export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
 export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.44 sqlite3,1,0)
 
 .PHONY: site bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd sop ciw check documents test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
-    packages-soft packages-sop packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
+    packages-soft packages-sop packages-test packages-tls packages-browser packages-kryoptic packages-dist packages-cross packages-lint build clean deb dist sbom reproducible package-test ansible \
     fleet-test locust locust-test pictures
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -94,11 +95,30 @@ build:
 deb dist package-test: PROFILE = installed
 deb: system = 0
 deb: packages-dist build kryoptic
+	cp target/kryoptic/release/libkryoptic_pkcs11.so $(dir $(BIN))
 	scripts/deb $(dir $(BIN))
 
-# These and a tarball with the same for other distributions, with their checksums, into target/dist.
+# These and a tarball with the same for other distributions, with their checksums, into target/dist. With
+# `ARCH="amd64 arm64 armhf"`, for those: built in a root of Debian 13, as root (docs/building.md).
+ARCH ?=
+ifdef ARCH
+dist: packages-cross
+	for arch in $(ARCH); do scripts/cross $$arch || exit 1; done
+else
 dist: deb
 	scripts/dist $(dir $(BIN))
+endif
+
+# What the packages contain, as CycloneDX, beside them.
+sbom: target/tools/bin/cargo-cyclonedx
+	$< cyclonedx --format json --all-features --manifest-path crates/cli/Cargo.toml --override-filename keymark-sbom
+	mv crates/cli/keymark-sbom.json target/dist/keymark-sbom.cdx.json
+	git ls-files --others '*/keymark-sbom.json' | xargs rm -f
+	cd target/dist && sha256sum -- keymark* >SHA256SUMS
+
+# Two builds of one commit in two directories, compared byte by byte. As root; an hour.
+reproducible: packages-cross
+	scripts/reproducible $(or $(ARCH),arm64)
 
 # Both in fresh roots of Debian 12 and 13: installed, used, purged, nothing left. As root; some minutes, with downloads.
 package-test: dist
@@ -133,7 +153,7 @@ locust-test: packages-bench packages-tls locust build
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 CHECKED = $(addsuffix ::,archives capacity command_line directories hostile interruption machine processes run series sharing site)
 check: KEYMARK = --workspace $(TEST_FEATURES)
-check: format
+check: packages-lint format
 	$(LINTED) $(CARGO) build --locked $(KEYMARK) --lib --bins --tests
 	$(LINTED) $(CARGO) test --locked $(KEYMARK) --lib -- --skip on_a_server --skip tests::server:: --skip tests::roles::
 	$(LINTED) $(CARGO) test --locked -p keymark-stats -p keymark-bench -p keymark-flash -p keymark-report --test it
@@ -174,8 +194,23 @@ format:
 	scripts/check-docs
 	scripts/check-writing
 
-lint: format
+# The crates that others may use are packed as they would be published, and compared with the last release, if there is one.
+PUBLISHED = -p keymark-stats -p keymark-mcu -p keymark-flash
+LAST_RELEASE = $(shell git describe --abbrev=0 --match 'v*' 2>/dev/null)
+lint: packages-lint target/tools/bin/cargo-semver-checks format
 	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
+	$(CARGO) publish --dry-run --locked $(PUBLISHED)
+	$(if $(LAST_RELEASE),$(CARGO) semver-checks $(PUBLISHED) --baseline-rev $(LAST_RELEASE),@echo "no release yet that cargo semver-checks could compare with")
+	PATH=$$PATH:/usr/local/go/bin GOBIN=$(CURDIR)/target/tools/bin go install github.com/rhysd/actionlint/cmd/actionlint@v$(ACTIONLINT_VERSION)
+	target/tools/bin/actionlint
+
+# Tools of cargo, at versions that are known to work here.
+CYCLONEDX_VERSION = 0.5.9
+SEMVER_CHECKS_VERSION = 0.49.0
+target/tools/bin/cargo-cyclonedx: VERSION = $(CYCLONEDX_VERSION)
+target/tools/bin/cargo-semver-checks: VERSION = $(SEMVER_CHECKS_VERSION)
+target/tools/bin/cargo-%:
+	$(CARGO) install cargo-$* --version $(VERSION) --locked --quiet --root target/tools
 
 deny:
 	scripts/deny $(DENY_VERSION)
@@ -252,9 +287,18 @@ packages-sop:
 packages-kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
 
+# What is compiled for tests, but not by `make bench`.
+packages-lint: packages-bench
+	scripts/packages /usr/include/tss2/tss2_esys.h:libtss2-dev shellcheck:shellcheck
+
 # What makes packages of what is built; licenses are read from the sources of the crates.
 packages-dist: packages-bench
 	scripts/packages dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3 /usr/include/sqlite3.h:libsqlite3-dev
+
+# Roots of other architectures, and what runs their programs here.
+packages-cross:
+	scripts/packages mmdebstrap:mmdebstrap unshare:util-linux python3:python3 /usr/share/doc/python3-venv:python3-venv \
+	    qemu-arm-static:qemu-user-static update-binfmts:binfmt-support
 
 # A browser, and what runs the program that drives it.
 packages-browser:

@@ -1,5 +1,5 @@
 //! `include_dir` sees changed files, but not new ones.
 
 fn main() {
-    println!("cargo::rerun-if-changed=../../data/mcu");
+    println!("cargo::rerun-if-changed=data");
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::processor::{self, CoreKind, Throttling, field};
 use crate::words::words;
 
 words! {
@@ -39,6 +40,15 @@ pub struct Environment {
     pub machine: Option<String>,
     /// Model name of the processor.
     pub cpu_model: Option<String>,
+    /// Architecture of the machine where it is another than the program's, which an emulator runs: times mean nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulated_on: Option<String>,
+    /// Kinds of the cores that this process may use, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub core_kinds: Vec<CoreKind>,
+    /// Causes for which the firmware had slowed the machine down when the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throttling: Vec<Throttling>,
     /// Processors this process may use.
     pub cores: u32,
     /// Processors' worth of time that a container may use, where its control group limits it: 0.5 is half of one.
@@ -86,8 +96,10 @@ impl Environment {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         Self {
             machine: None,
-            // "model name" on x86, "Model" (the board) or "CPU part" on Arm.
-            cpu_model: field(&cpuinfo, "model name", ':').or_else(|| field(&cpuinfo, "Model", ':')),
+            cpu_model: processor::model(&cpuinfo, &text),
+            emulated_on: processor::emulated_on(&cpuinfo, &text, std::env::consts::ARCH),
+            core_kinds: processor::core_kinds(&cpuinfo, &text),
+            throttling: Throttling::read(&text),
             cores: u32::try_from(cores).unwrap_or(u32::MAX),
             cpu_quota: cpu_quota(&text),
             governor: text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -137,14 +149,6 @@ fn quota_of(limit: &str) -> Option<f64> {
     let (quota, period) = limit.split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
     (quota > 0.0 && period > 0.0).then_some(quota / period)
-}
-
-/// The value of the first `key: value` (or `key=value`) line.
-fn field(text: &str, key: &str, separator: char) -> Option<String> {
-    text.lines().find_map(|line| {
-        let (name, value) = line.split_once(separator)?;
-        (name.trim() == key).then(|| value.trim().to_owned())
-    })
 }
 
 fn virtualization(cpuinfo: &str, text: &dyn Fn(&str) -> Option<String>) -> Option<String> {

@@ -21,6 +21,7 @@ pub mod outlook;
 pub mod outside;
 pub mod parts;
 pub mod plan;
+pub mod processor;
 pub mod profile;
 pub mod record;
 pub mod reference;
@@ -39,6 +40,6 @@ pub use runner::{worker, workload};
 // The vocabulary, which everybody speaks.
 pub use self::{
     algorithm::*, baseline::*, capability::*, case::*, clock::*, environment::*, error::*,
-    key_family::*, key_use::*, layers::*, operation::*, parts::*, plan::*, profile::*, record::*,
-    sample::*, server_load::*, stop::*, store::*, strength::*,
+    key_family::*, key_use::*, layers::*, operation::*, parts::*, plan::*, processor::*,
+    profile::*, record::*, sample::*, server_load::*, stop::*, store::*, strength::*,
 };

@@ -1,4 +1,4 @@
-//! Flash geometries, as `data/flash/*.toml` describes them: sectors, program unit, times and endurance.
+//! Flash geometries, as `data/*.toml` describes them: sectors, program unit, times and endurance.
 //!
 //! Times are integers in the unit of their name, so that a figure such as 81.69 µs
 //! survives being written to a file and read again.
@@ -13,7 +13,7 @@ use serde::Deserialize;
 const SCHEMA: i64 = 1;
 
 /// Geometries that come with keymark: a file each, and a README.
-static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/flash");
+static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/data");
 
 /// The most flash that may be reserved, in bytes.
 const MOST_BYTES: usize = 16 << 20;
@@ -120,7 +120,7 @@ impl Geometry {
             .ok_or(GeometryError(unknown))
     }
 
-    /// A geometry as in `data/flash`; errors call it `name`.
+    /// A geometry as in `data`; errors call it `name`.
     pub fn parse(text: &str, name: &str) -> Result<Self, GeometryError> {
         let refused = |error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start));

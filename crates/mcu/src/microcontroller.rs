@@ -1,4 +1,4 @@
-//! Microcontrollers, as `data/mcu/*.toml` describes them.
+//! Microcontrollers, as `data/*.toml` describes them.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 const SCHEMA: u32 = 1;
 
 /// Parts that come with keymark: a file each, and a README.
-static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/mcu");
+static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/data");
 
 fn shipped() -> impl Iterator<Item = Result<PartFile, MicrocontrollerError>> {
     let files = SHIPPED.files();
@@ -383,7 +383,7 @@ impl Microcontroller {
             .collect()
     }
 
-    /// A part as in `data/mcu`, at its usual frequency; errors call it `name`.
+    /// A part as in `data`, at its usual frequency; errors call it `name`.
     pub fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
         PartFile::parse(text, name).and_then(PartFile::at_usual_clock)
     }

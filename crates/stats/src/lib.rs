@@ -1,10 +1,4 @@
-//! Statistics of keymark: pure functions on samples, one cited method a file.
-//!
-//! Durations of one case are [`Blocks`]: samples in time order, grouped as
-//! they were measured. Every figure is an [`Estimate`] with an interval and a
-//! named [`Method`]. Whatever is random takes a seed. Nothing here reads a
-//! clock, a file or a key.
-
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod blocks;

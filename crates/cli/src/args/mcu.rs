@@ -32,7 +32,7 @@ pub enum McuCommand {
 /// Arguments of `keymark mcu predict`.
 #[derive(Debug, Args)]
 pub struct PredictArguments {
-    /// Parts, each with '@MHz' for another clock, or files like data/mcu/*.toml
+    /// Parts, each with '@MHz' for another clock, or files like crates/mcu/data/*.toml
     #[arg(
         long,
         value_name = "NAME,…",
@@ -128,7 +128,7 @@ pub struct FirmwareArguments {
     #[arg(value_name = "FIRMWARE.ELF")]
     pub elf: PathBuf,
 
-    /// The part, with '@MHz' for another clock, or a file like data/mcu/*.toml
+    /// The part, with '@MHz' for another clock, or a file like crates/mcu/data/*.toml
     #[arg(long, value_name = "NAME", default_value = "stm32f103")]
     pub mcu: String,
 
@@ -284,7 +284,7 @@ impl FromStr for Budget {
 /// `keymark mcu storage`
 #[derive(Debug, Args)]
 pub struct StorageArguments {
-    /// Flash geometries, or files like data/flash/*.toml [default: all that come with keymark]
+    /// Flash geometries, or files like crates/flash/data/*.toml [default: all that come with keymark]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub geometry: Vec<String>,
 

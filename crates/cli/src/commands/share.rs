@@ -57,6 +57,9 @@ fn show(shared: &Shared) {
     }
     output::heading("stays");
     let environment = &shared.record.environment;
+    if let Some(machine) = &environment.emulated_on {
+        output::line(&format!("  emulated on {machine}: do not publish"));
+    }
     let machine = [
         &environment.cpu_model,
         &environment.os,

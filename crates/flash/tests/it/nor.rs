@@ -154,7 +154,7 @@ fn shipped_geometries_name_their_sources_and_broken_files_are_refused() {
     let unknown = Geometry::find("floppy").unwrap_err().to_string();
     assert!(unknown.contains("stm32f405-large"), "{unknown}");
 
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/flash");
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/data");
     let text = std::fs::read_to_string(format!("{data}/stm32l432.toml")).unwrap();
     let found = |text: String| Geometry::parse(&text, "own.toml");
     let own = found(text.replace("\"stm32l432\"", "\"own\"")).unwrap();

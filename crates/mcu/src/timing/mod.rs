@@ -1,5 +1,5 @@
 //! What executing costs: a trait that is told of every retired instruction, and what the model of core and flash behind it
-//! is made of. The values of each microcontroller are data (`data/mcu/*.toml`); the rules are in `core.rs` and
+//! is made of. The values of each microcontroller are data (`data/*.toml`); the rules are in `core.rs` and
 //! `fetch.rs`.
 
 mod account;

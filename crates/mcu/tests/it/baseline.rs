@@ -426,7 +426,7 @@ fn what_no_manual_explains_is_in_a_cortex_m3s_band() {
 
 #[test]
 fn a_small_multiplier_takes_a_cycle_a_bit() {
-    let text = include_str!("../../../../data/mcu/stm32l073.toml");
+    let text = include_str!("../../data/stm32l073.toml");
     let with = |line: &str| Microcontroller::parse(&text.replace("ram-kib", line), "own");
     let cycles = |line: &str| with(line).unwrap().timing.multiply;
     assert_eq!(cycles("ram-kib"), 1);

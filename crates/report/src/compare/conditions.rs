@@ -120,6 +120,11 @@ pub(crate) fn facts_of(environment: &Environment) -> BTreeMap<String, String> {
 pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = (String, String)> {
     // What the kernel keeps for itself differs by megabytes from start to start.
     let gibibytes = |kib: u64| format!("{:.0} GiB", kib as f64 / 1_048_576.0);
+    let kinds = environment.core_kinds.iter();
+    let kinds = { kinds }
+        .map(|kind| format!("{} ({})", kind.name, kind.cores))
+        .join(", ");
+    let slowed = environment.throttling.iter().join(", ");
     let known = [
         ("machine", environment.machine.clone()),
         ("processor", environment.cpu_model.clone()),
@@ -129,6 +134,9 @@ pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = 
             environment.cpu_quota.map(|quota| format!("{quota} CPU")),
         ),
         ("virtual machine", environment.virtualization.clone()),
+        ("emulated on", environment.emulated_on.clone()),
+        ("kinds of cores", (!kinds.is_empty()).then_some(kinds)),
+        ("slowed down by", (!slowed.is_empty()).then_some(slowed)),
         ("memory", environment.memory_kib.map(gibibytes)),
         ("system", environment.os.clone()),
         ("kernel", environment.kernel.clone()),
@@ -262,7 +270,11 @@ pub(crate) fn in_brief(record: &Record) -> String {
             let processor = environment.cpu_model.clone();
             let cores = Some(units::counted(environment.cores, "core"));
             let machine = [label, processor, cores].into_iter().flatten().join(", ");
-            let virtual_machine = environment.virtualization.as_ref().map_or("", |_| " (VM)");
+            let virtual_machine = match (&environment.emulated_on, &environment.virtualization) {
+                (Some(_), _) => " (emulated: do not publish)",
+                (None, Some(_)) => " (VM)",
+                (None, None) => "",
+            };
             let gpg = programs.filter(|program| program.starts_with("gpg "));
             [format!("{machine}{virtual_machine}")]
                 .into_iter()
@@ -292,6 +304,7 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         return vec![own, basis.to_owned()];
     }
     let mut lines = vec![machine(environment).join(", ")];
+    lines.extend(cautions(environment));
     lines.extend(unfinished(record.state).map(str::to_owned));
     let settings = &record.plan.settings;
     lines.extend([
@@ -318,6 +331,23 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         View::Terminal => lines.push("progress display: on".to_owned()),
     }
     lines
+}
+
+/// Warns of what makes figures of a machine mislead.
+pub(crate) fn cautions(environment: &Environment) -> Vec<String> {
+    let emulated = environment.emulated_on.iter();
+    let emulated = emulated.map(|machine| format!("emulated on {machine}: do not publish"));
+    let slowed = environment.throttling.iter().join(", ");
+    let slowed = (!slowed.is_empty()).then(|| format!("slowed down by its firmware ({slowed})"));
+    let kinds = { environment.core_kinds.iter() }.map(|kind| &kind.name);
+    let moves = environment.core_kinds.last().map(|last| {
+        format!(
+            "moves between kinds of cores ({}): 'taskset -c {} keymark bench' stays on one",
+            { kinds }.join(", "),
+            last.cores
+        )
+    });
+    emulated.chain(slowed).chain(moves).collect()
 }
 
 /// Explains an early end.

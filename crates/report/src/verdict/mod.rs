@@ -20,7 +20,7 @@ use keymark_bench::{CaseId, Provenance, Record, RunState, Strength};
 use serde::Serialize;
 
 use crate::analysis::{Analysis, Row};
-use crate::compare::Comparison;
+use crate::compare::{Comparison, conditions};
 
 pub use changes::{CaseChange, SideChanges, SlowestMachine};
 pub use devices::{BaselineRatio, DeviceRanking, ProgramRanking, PublishedComparison};
@@ -223,8 +223,10 @@ pub enum Finding {
 }
 
 /// How far figures can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Certainty {
+    /// Warnings of what makes figures of the machine mislead.
+    pub cautions: Vec<String>,
     /// Figures that were measured on their device.
     pub measured: usize,
     /// Figures of virtual cards, twins and models.
@@ -382,6 +384,7 @@ impl Certainty {
         };
         let simulated = [Provenance::Virtual, Provenance::Twin, Provenance::Predicted];
         Self {
+            cautions: conditions::cautions(&record.environment),
             measured: of(Provenance::Measured),
             simulated: simulated.into_iter().map(of).sum(),
             published: of(Provenance::Published),

@@ -29,6 +29,24 @@ fn own(page: &str) -> String {
     own
 }
 
+/// The archive of the first release has the same records: it was made by `keymark import`.
+#[test]
+fn the_first_releases_archive_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let copy = directory.path().join("runs.sqlite3");
+    fs::copy(
+        Path::new(GOLDEN).with_file_name("archive-0.1.0.sqlite3"),
+        &copy,
+    )
+    .unwrap();
+    let archive = Archive::open(&copy).unwrap();
+    for name in ["everything", "stacks", "schemes", "predicted"] {
+        let imported = exchange::import(&Path::new(GOLDEN).join(format!("{name}.json"))).unwrap();
+        let own = RunSelector::Id(imported.id.0.clone());
+        assert_eq!(archive.load(&own).unwrap(), imported);
+    }
+}
+
 #[test]
 fn golden_records_have_every_form() {
     for name in ["everything", "stacks", "schemes", "predicted"] {

@@ -11,7 +11,7 @@ pub fn kernel(name: &str) -> String {
 
 /// A shipped part's file with something replaced.
 pub fn own_part(place: &Place, name: &str, from: &str, to: &str) -> String {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/mcu/stm32f103.toml");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcu/data/stm32f103.toml");
     let text = std::fs::read_to_string(shipped).unwrap();
     assert!(text.contains(from), "{from}");
     let file = place.path(name);

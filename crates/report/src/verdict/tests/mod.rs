@@ -13,6 +13,7 @@ use keymark_bench::case::{
 use keymark_bench::key_use::{Calculator, OperationAlone};
 use keymark_bench::layers::{Comparison as RateComparison, Times};
 use keymark_bench::operation::Operation;
+use keymark_bench::processor::Throttling;
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunState};
 use keymark_bench::server_load::{
     Durations, Saturation, Second, ServerLoad, Steady, Tried, TriedDemand,
@@ -377,4 +378,14 @@ fn certainty_counts_figures_by_kind() {
     );
     early.state = RunState::Interrupted;
     assert!(of(&early).early);
+    assert_eq!(certainty.cautions, Vec::<String>::new());
+    early.environment.emulated_on = Some("x86_64".to_owned());
+    early.environment.throttling = vec![Throttling::UnderVoltage];
+    let verdict = Verdict::of(&Analysis::of(&early, &[]), &early);
+    let said = verdict.certainty().unwrap();
+    assert_says(
+        &said,
+        ["Emulated on x86_64: do not publish.", "under-voltage"],
+    );
+    assert_eq!(verdict.certainty.unwrap().cautions.len(), 2);
 }

@@ -233,9 +233,17 @@ impl Certainty {
         let early = self.early.then(|| "the run ended early".to_owned());
         let counts = counts.chain(early).join(", ");
         let point = if counts.is_empty() { "" } else { "." };
-        format!("{}{counts}{point}", widths.unwrap_or_default())
-            .trim_end()
-            .to_owned()
+        let cautions = self
+            .cautions
+            .iter()
+            .map(|caution| format!(" {}.", capital(caution)));
+        format!(
+            "{}{counts}{point}{}",
+            widths.unwrap_or_default(),
+            cautions.format("")
+        )
+        .trim()
+        .to_owned()
     }
 }
 

@@ -1,0 +1,350 @@
+//! Peculiarities of the processors that a figure's reader must know: emulation, several kinds of cores, throttling.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+/// Text of a file below the root, trimmed; none if it is empty or cannot be read.
+pub(crate) type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Cores of one kind, where this process may use several kinds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoreKind {
+    /// Name of the core's design, or its relative capacity.
+    pub name: String,
+    /// The cores as taskset(1) takes them: `0-3,6`.
+    pub cores: String,
+}
+
+words! {
+    /// Cause for which the firmware of a Raspberry Pi has slowed it down since its start (`vcgencmd get_throttled`, its lowest
+    /// bits, in order).
+    pub enum Throttling("cause of throttling") {
+        /// Too low a supply voltage.
+        UnderVoltage = "under-voltage",
+        /// The frequency was capped.
+        FrequencyCapped = "frequency capped",
+        /// The processor was throttled.
+        Throttled = "throttled",
+        /// The soft limit of the temperature was reached.
+        TemperatureLimit = "temperature limit",
+    }
+}
+
+impl Throttling {
+    /// Reads the causes that have occurred since the start: bits 16 to 19 (raspberrypi.com, "vcgencmd get_throttled").
+    pub(crate) fn read(text: Read<'_>) -> Vec<Self> {
+        let found = text("sys/devices/platform/soc/soc:firmware/get_throttled");
+        let bits = found.and_then(|bits| {
+            let digits = bits.trim_start_matches("0x");
+            u32::from_str_radix(digits, 16).ok()
+        });
+        let bits = bits.unwrap_or_default();
+        let all = Self::ALL.iter().enumerate();
+        let is_set = |at: usize| (bits | bits >> 16) & (1 << at) != 0;
+        all.filter(|(at, _)| is_set(*at))
+            .map(|(_, cause)| *cause)
+            .collect()
+    }
+}
+
+/// Returns the architecture of the machine where it is another one than that of this program: an emulator runs it, and
+/// times mean nothing. `program` is as in `std::env::consts::ARCH`.
+pub(crate) fn emulated_on(cpuinfo: &str, text: Read<'_>, program: &str) -> Option<String> {
+    let family = |architecture: &str| match architecture {
+        "x86" | "i386" | "i686" | "x86_64" => "x86".to_owned(),
+        "arm" | "armv6l" | "armv7l" | "armv8l" | "aarch64" => "arm".to_owned(),
+        other => other.to_owned(),
+    };
+    // Linux 6.1 and later say it. An emulator shows its own machine's file before and after.
+    let kernel = text("proc/sys/kernel/arch");
+    let by_fields = || {
+        let has = |key| field(cpuinfo, key, ':').is_some();
+        let x86 = (has("vendor_id") && has("flags")).then_some("x86_64");
+        x86.or_else(|| has("CPU implementer").then_some("aarch64"))
+            .map(str::to_owned)
+    };
+    if field(cpuinfo, "model name", ':').is_some_and(|name| name.starts_with("QEMU TCG CPU")) {
+        return Some("another processor, by QEMU".to_owned());
+    }
+    let machine = kernel.or_else(by_fields)?;
+    (family(&machine) != family(program)).then_some(machine)
+}
+
+/// Returns the processor's name: that of x86, or the board and the designs of its cores on Arm.
+pub(crate) fn model(cpuinfo: &str, text: Read<'_>) -> Option<String> {
+    let board = field(cpuinfo, "Model", ':').or_else(|| {
+        let name = text("proc/device-tree/model")?;
+        Some(name.trim_end_matches('\0').to_owned())
+    });
+    let cores: BTreeSet<String> = sections(cpuinfo).filter_map(|(_, core)| core).collect();
+    let known: Vec<String> = board.into_iter().chain(cores).collect();
+    match field(cpuinfo, "model name", ':') {
+        Some(name) if field(cpuinfo, "vendor_id", ':').is_some() || known.is_empty() => Some(name),
+        _ => (!known.is_empty()).then(|| known.join(", ")),
+    }
+}
+
+/// Returns the kinds of the cores that this process may use, if there are several.
+pub(crate) fn core_kinds(cpuinfo: &str, text: Read<'_>) -> Vec<CoreKind> {
+    let allowed = text("proc/self/status").and_then(|status| {
+        let list = field(&status, "Cpus_allowed_list", ':')?;
+        Some(numbers(&list))
+    });
+    let allowed = allowed.unwrap_or_default();
+    let hybrid =
+        |kind: &str| numbers(&text(&format!("sys/devices/cpu_{kind}/cpus")).unwrap_or_default());
+    let (performance, efficient) = (hybrid("core"), hybrid("atom"));
+    let designs: Vec<(u32, Option<String>)> = sections(cpuinfo).collect();
+    let name = |cpu: u32| {
+        if performance.contains(&cpu) {
+            return Some("performance".to_owned());
+        }
+        if efficient.contains(&cpu) {
+            return Some("efficient".to_owned());
+        }
+        let design = designs.iter().find(|(number, _)| *number == cpu);
+        let design = design.and_then(|(_, name)| name.clone());
+        let capacity = text(&format!("sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
+        let capacity = capacity.map(|capacity| format!("capacity {capacity}"));
+        design.or(capacity)
+    };
+    let mut kinds: Vec<(String, Vec<u32>)> = Vec::new();
+    for cpu in allowed {
+        let Some(name) = name(cpu) else {
+            return Vec::new();
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, cores)) => cores.push(cpu),
+            None => kinds.push((name, vec![cpu])),
+        }
+    }
+    if kinds.len() < 2 {
+        return Vec::new();
+    }
+    let kind = |(name, cores): (String, Vec<u32>)| CoreKind {
+        name,
+        cores: list(&cores),
+    };
+    kinds.into_iter().map(kind).collect()
+}
+
+/// The value of the first `key: value` (or `key=value`) line.
+pub(crate) fn field(text: &str, key: &str, separator: char) -> Option<String> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(separator)?;
+        (name.trim() == key).then(|| value.trim().to_owned())
+    })
+}
+
+/// The processors of `/proc/cpuinfo` with the designs of their cores, where Arm's fields say them.
+fn sections(cpuinfo: &str) -> impl Iterator<Item = (u32, Option<String>)> {
+    cpuinfo.split("\n\n").filter_map(|section| {
+        let number = field(section, "processor", ':')?.parse().ok()?;
+        let hex = |key| {
+            let value = field(section, key, ':')?;
+            u32::from_str_radix(value.trim_start_matches("0x"), 16).ok()
+        };
+        let (maker, part) = (hex("CPU implementer"), hex("CPU part"));
+        let design = maker.zip(part).map(|(maker, part)| {
+            let known = ARM
+                .iter()
+                .find(|(number, _)| *number == part && maker == 0x41);
+            known.map_or_else(
+                || format!("core {maker:#04x}/{part:#05x}"),
+                |(_, name)| (*name).to_owned(),
+            )
+        });
+        Some((number, design))
+    })
+}
+
+/// `0-3,6` as numbers.
+fn numbers(list: &str) -> Vec<u32> {
+    let ranges = list.trim().split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse().ok()?..=last.parse::<u32>().ok()?.min(0xffff))
+    });
+    ranges.flatten().collect()
+}
+
+/// Ascending numbers as `0-3,6`.
+fn list(numbers: &[u32]) -> String {
+    let ranges = numbers.chunk_by(|before, after| before + 1 == *after);
+    let ranges = ranges.filter_map(|range| match range {
+        [] => None,
+        [one] => Some(one.to_string()),
+        [first, .., last] => Some(format!("{first}-{last}")),
+    });
+    ranges.collect::<Vec<_>>().join(",")
+}
+
+/// Arm Limited's cores by "CPU part" (util-linux, `sys-utils/lscpu-arm.c`).
+const ARM: [(u32, &str); 29] = [
+    (0xb76, "ARM1176"),
+    (0xc05, "Cortex-A5"),
+    (0xc07, "Cortex-A7"),
+    (0xc08, "Cortex-A8"),
+    (0xc09, "Cortex-A9"),
+    (0xc0e, "Cortex-A17"),
+    (0xc0f, "Cortex-A15"),
+    (0xd03, "Cortex-A53"),
+    (0xd04, "Cortex-A35"),
+    (0xd05, "Cortex-A55"),
+    (0xd07, "Cortex-A57"),
+    (0xd08, "Cortex-A72"),
+    (0xd09, "Cortex-A73"),
+    (0xd0a, "Cortex-A75"),
+    (0xd0b, "Cortex-A76"),
+    (0xd0c, "Neoverse-N1"),
+    (0xd0d, "Cortex-A77"),
+    (0xd40, "Neoverse-V1"),
+    (0xd41, "Cortex-A78"),
+    (0xd44, "Cortex-X1"),
+    (0xd46, "Cortex-A510"),
+    (0xd47, "Cortex-A710"),
+    (0xd48, "Cortex-X2"),
+    (0xd49, "Neoverse-N2"),
+    (0xd4d, "Cortex-A715"),
+    (0xd4e, "Cortex-X3"),
+    (0xd4f, "Neoverse-V2"),
+    (0xd80, "Cortex-A520"),
+    (0xd81, "Cortex-A720"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X86: &str = "processor : 0\nvendor_id : AuthenticAMD\nmodel name : AMD EPYC\nflags : fpu";
+
+    fn arm(parts: &[(u32, u32)]) -> String {
+        let section = |(cpu, part): &(u32, u32)| {
+            format!("processor\t: {cpu}\nCPU implementer\t: 0x41\nCPU part\t: {part:#x}\n\n")
+        };
+        parts.iter().map(section).collect()
+    }
+
+    fn files(known: &[(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
+        let known = known.to_vec();
+        move |path| {
+            let found = known.iter().find(|(name, _)| *name == path);
+            found.map(|(_, text)| (*text).to_owned())
+        }
+    }
+
+    #[test]
+    fn a_program_on_a_machine_of_another_architecture_is_emulated() {
+        let older = files(&[]);
+        let newer = files(&[("proc/sys/kernel/arch", "x86_64")]);
+        for program in ["aarch64", "arm"] {
+            // What QEMU 7.2 shows, and later versions, which make up an Arm processor's file.
+            assert_eq!(emulated_on(X86, &older, program).as_deref(), Some("x86_64"));
+            let own = arm(&[(0, 0xd03)]);
+            assert_eq!(
+                emulated_on(&own, &newer, program).as_deref(),
+                Some("x86_64")
+            );
+            assert_eq!(emulated_on(&own, &older, program), None);
+        }
+        assert_eq!(emulated_on(X86, &newer, "x86_64"), None);
+        let on_arm = files(&[("proc/sys/kernel/arch", "aarch64")]);
+        assert_eq!(emulated_on("", &on_arm, "arm"), None, "32 bits on 64");
+        assert_eq!(
+            emulated_on(X86, &on_arm, "x86_64").as_deref(),
+            Some("aarch64")
+        );
+        let whole = "processor : 0\nvendor_id : GenuineIntel\nmodel name : QEMU TCG CPU version 2.5+\nflags : fpu";
+        assert!(emulated_on(whole, &newer, "x86_64").is_some());
+    }
+
+    #[test]
+    fn a_board_is_named_with_its_cores() {
+        let pi = format!(
+            "{}Model\t: Raspberry Pi 5 Model B Rev 1.0\n",
+            arm(&[(0, 0xd0b), (1, 0xd0b)])
+        );
+        let model_of = |cpuinfo: &str| model(cpuinfo, &files(&[]));
+        assert_eq!(
+            model_of(&pi).as_deref(),
+            Some("Raspberry Pi 5 Model B Rev 1.0, Cortex-A76")
+        );
+        // A kernel of 32 bits names the architecture only.
+        let zero = "processor : 0\nmodel name : ARMv6-compatible processor rev 7 (v6l)\nCPU implementer : 0x41\n\
+                    CPU part : 0xb76\n\nModel : Raspberry Pi Zero W Rev 1.1";
+        assert_eq!(
+            model_of(zero).as_deref(),
+            Some("Raspberry Pi Zero W Rev 1.1, ARM1176")
+        );
+        assert_eq!(
+            model_of(&arm(&[(0, 0xd40)])).as_deref(),
+            Some("Neoverse-V1")
+        );
+        assert_eq!(
+            model_of(&arm(&[(0, 0xfff)])).as_deref(),
+            Some("core 0x41/0xfff")
+        );
+        assert_eq!(model_of(X86).as_deref(), Some("AMD EPYC"));
+        assert_eq!(model_of(""), None);
+    }
+
+    #[test]
+    fn kinds_of_cores_are_told_where_several_may_be_used() {
+        // RK3399: four small cores, two large ones.
+        let small = (0..4).map(|cpu| (cpu, 0xd03));
+        let cpuinfo = arm(&small.chain([(4, 0xd08), (5, 0xd08)]).collect::<Vec<_>>());
+        let kinds = |allowed| core_kinds(&cpuinfo, &files(&[("proc/self/status", allowed)]));
+        let told: Vec<_> = kinds("Cpus_allowed_list:\t0-5")
+            .into_iter()
+            .map(|kind| (kind.name, kind.cores))
+            .collect();
+        let expected = [("Cortex-A53", "0-3"), ("Cortex-A72", "4-5")];
+        assert_eq!(
+            told,
+            expected.map(|(name, cores)| (name.to_owned(), cores.to_owned()))
+        );
+        assert_eq!(kinds("Cpus_allowed_list:\t4-5"), []);
+        assert_eq!(kinds("Cpus_allowed_list:\t0,2").len(), 0);
+        let hybrid = files(&[
+            ("proc/self/status", "Cpus_allowed_list:\t0-3"),
+            ("sys/devices/cpu_core/cpus", "0-1"),
+            ("sys/devices/cpu_atom/cpus", "2-3"),
+        ]);
+        assert_eq!(core_kinds(X86, &hybrid).len(), 2);
+        let capacities = files(&[
+            ("proc/self/status", "Cpus_allowed_list:\t0-1"),
+            ("sys/devices/system/cpu/cpu0/cpu_capacity", "446"),
+            ("sys/devices/system/cpu/cpu1/cpu_capacity", "1024"),
+        ]);
+        assert_eq!(core_kinds("", &capacities)[1].name, "capacity 1024");
+    }
+
+    #[test]
+    fn lists_of_cores_are_read_and_written_as_taskset_does() {
+        for text in ["0", "0-3", "0-3,6", "1,3,5-7", ""] {
+            assert_eq!(list(&numbers(text)), text);
+        }
+        assert_eq!(numbers("a-b,2,-"), [2]);
+    }
+
+    #[test]
+    fn throttling_is_read_from_the_firmwares_bits() {
+        let of = |bits| {
+            Throttling::read(&files(&[(
+                "sys/devices/platform/soc/soc:firmware/get_throttled",
+                bits,
+            )]))
+        };
+        assert_eq!(of("0"), []);
+        assert_eq!(
+            of("50005"),
+            [Throttling::UnderVoltage, Throttling::Throttled]
+        );
+        assert_eq!(of("0x80000"), [Throttling::TemperatureLimit]);
+        assert_eq!(Throttling::read(&files(&[])), []);
+    }
+}
