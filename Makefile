@@ -109,7 +109,7 @@ dist: deb
 	scripts/dist $(dir $(BIN))
 endif
 
-# What the packages contain, as CycloneDX, beside them.
+# What the packages contain, as CycloneDX, into target/dist.
 sbom: target/tools/bin/cargo-cyclonedx
 	$< cyclonedx --format json --all-features --manifest-path crates/cli/Cargo.toml --override-filename keymark-sbom
 	mv crates/cli/keymark-sbom.json target/dist/keymark-sbom.cdx.json
