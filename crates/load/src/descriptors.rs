@@ -13,11 +13,16 @@ pub(crate) fn make_room(connections: u32, threads: u32) -> Result<(), LoadError>
     let needed = open + u64::from(connections) + 4 * u64::from(threads) + BESIDES;
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)
         .map_err(|errno| LoadError::system("getrlimit(RLIMIT_NOFILE)", errno))?;
+    #[allow(
+        clippy::useless_conversion,
+        reason = "rlim_t has 32 bits on some architectures"
+    )]
+    let (soft, most) = (u64::from(soft), u64::from(hard));
     if needed <= soft {
         return Ok(());
     }
-    if needed > hard {
-        return Err(LoadError::Descriptors { needed, hard });
+    if needed > most {
+        return Err(LoadError::Descriptors { needed, hard: most });
     }
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
         .map_err(|errno| LoadError::system("setrlimit(RLIMIT_NOFILE)", errno))

@@ -371,10 +371,11 @@ impl<'a> Worker<'a> {
     }
 }
 
-const SLOT_BITS: u32 = 32;
+/// A million connections are more than a machine of 32 bits has.
+const SLOT_BITS: u32 = if usize::BITS < 64 { 20 } else { 32 };
 const SLOTS: usize = (1 << SLOT_BITS) - 1;
 /// Limit of generations, one bit below the room, so that no connection has the timer's token.
-const GENERATIONS: u32 = u32::MAX >> 1;
+const GENERATIONS: u32 = (1 << (usize::BITS - SLOT_BITS - 1)) - 1;
 
 const fn token(slot: usize, generation: u32) -> Token {
     Token(((generation & GENERATIONS) as usize) << SLOT_BITS | slot)

@@ -74,7 +74,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
         .optional(1, "share", |(_, times)| share(times.total, whole))
         .maybe(waited, |(_, times)| times.waited)
         .name("failures", |(_, times)| {
-            Some(format!("{} × {}", times.failed, name(times.code?)))
+            Some(format!("{} × {}", times.failed, name(times.code? as u32)))
         });
     of_one_card(table, origin)
 }

@@ -1,12 +1,14 @@
 //! Return codes of PKCS#11 modules (3.2 §5.1): their names, and what to do.
 
+use std::ffi::c_ulong;
+
 use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::{Error, ReturnCode};
 use keymark_shim_protocol::pkcs11::twin::CKR_TWIN_TOO_FAST;
 
 use crate::sayings;
 
-const VENDOR_DEFINED: u64 = 0x8000_0000;
+const VENDOR_DEFINED: u32 = 0x8000_0000;
 
 /// A line for codes that mean the same: their names, what that is, and what to do.
 const MEANINGS: &str = include_str!("../../../../../../data/pkcs11/codes.txt");
@@ -31,8 +33,7 @@ pub(crate) fn failed(error: CryptokiError) -> Error {
             let code = number(code);
             let name = name(code);
             let (reason, advice) = meaning(&name);
-            // All codes have 32 bits, wherever CK_ULONG has 64.
-            let code = ReturnCode::named(name, code as u32);
+            let code = ReturnCode::named(name, code);
             Error::refused(format!("C_{function:?}"), code, reason, advice)
         }
         CryptokiError::NullFunctionPointer => {
@@ -70,9 +71,9 @@ pub(crate) const fn returned(error: &CryptokiError) -> Option<RvError> {
 }
 
 /// A code's name, as the specification spells it.
-pub fn name(number: u64) -> String {
+pub fn name(number: u32) -> String {
     let newer = NEWER.iter().find(|(code, _)| *code == number);
-    match (newer, Rv::from(number)) {
+    match (newer, rv(number)) {
         (Some((_, name)), _) => (*name).to_owned(),
         (None, Rv::Error(RvError::VendorDefined(_))) => {
             format!("CKR_VENDOR_DEFINED+{:#x}", number - VENDOR_DEFINED)
@@ -80,6 +81,11 @@ pub fn name(number: u64) -> String {
         (None, Rv::Ok | Rv::Error(RvError::UnknownErrorCode(_))) => format!("CKR_{number:#x}"),
         (None, Rv::Error(code)) => spelled(code),
     }
+}
+
+/// All codes have 32 bits, wherever CK_RV has 64.
+fn rv(number: u32) -> Rv {
+    Rv::from(c_ulong::from(number))
 }
 
 /// The crate has names of its own for the codes: `PinIncorrect`.
@@ -99,21 +105,21 @@ fn spelled(code: RvError) -> String {
     clippy::wildcard_enum_match_arm,
     reason = "the others are found by their number"
 )]
-fn number(code: RvError) -> u64 {
+fn number(code: RvError) -> u32 {
     match code {
-        RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) => number,
+        RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) => number as u32,
         code => (0..HIGHEST)
-            .find(|number| Rv::from(*number) == Rv::Error(code))
+            .find(|number| rv(*number) == Rv::Error(code))
             .unwrap_or_default(),
     }
 }
 
 /// Beyond the codes of PKCS#11 3.2 (§5.1).
-const HIGHEST: u64 = 0x210;
+const HIGHEST: u32 = 0x210;
 
 /// Codes of PKCS#11 3.0 to 3.2, and of keymark's own module, that the crate has no names for.
-const NEWER: &[(u64, &str)] = &[
-    (CKR_TWIN_TOO_FAST as u64, "CKR_TWIN_TOO_FAST"),
+const NEWER: &[(u32, &str)] = &[
+    (CKR_TWIN_TOO_FAST, "CKR_TWIN_TOO_FAST"),
     (0x042, "CKR_AEAD_DECRYPT_FAILED"),
     (0x201, "CKR_TOKEN_RESOURCE_EXCEEDED"),
     (0x202, "CKR_OPERATION_CANCEL_FAILED"),
@@ -132,12 +138,12 @@ mod tests {
 
     use super::*;
 
-    fn refused(function: Function, code: u64) -> CryptokiError {
-        Rv::from(code).into_result(function).unwrap_err()
+    fn refused(function: Function, code: u32) -> CryptokiError {
+        rv(code).into_result(function).unwrap_err()
     }
 
-    fn codes() -> impl Iterator<Item = (u64, String)> {
-        let numbers = (1..HIGHEST).chain([CKR_TWIN_TOO_FAST.into()]);
+    fn codes() -> impl Iterator<Item = (u32, String)> {
+        let numbers = (1..HIGHEST).chain([CKR_TWIN_TOO_FAST]);
         let named = numbers.map(|number| (number, name(number)));
         named.filter(|(number, name)| *name != format!("CKR_{number:#x}"))
     }
@@ -161,10 +167,7 @@ mod tests {
         for (code, name) in codes() {
             let said = failed(refused(Function::Sign, code));
             let known = said.code().unwrap();
-            assert_eq!(
-                (known.name.as_ref(), u64::from(known.number)),
-                (name.as_str(), code)
-            );
+            assert_eq!((known.name.as_ref(), known.number), (name.as_str(), code));
         }
     }
 
