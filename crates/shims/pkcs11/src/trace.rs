@@ -108,6 +108,11 @@ impl Trace {
         }
         if code != CKR_OK {
             word(Field::Failed).fetch_add(1, Relaxed);
+            #[allow(
+                clippy::useless_conversion,
+                reason = "CK_RV has 32 bits on some architectures"
+            )]
+            let code = u64::from(code);
             word(Field::Code).store(code, Relaxed);
         }
         slot.half(counter(what, bucket(took))).fetch_add(1, Relaxed);
@@ -189,7 +194,7 @@ impl Mapping {
         let length_there = file.metadata()?.len();
         let size = NonZeroUsize::new(length).filter(|_| offset + length as u64 <= length_there);
         let size = size.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-        let offset = i64::try_from(offset).map_err(io::Error::other)?;
+        let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping where the system chooses it; nothing else is in its place.
         let mapped = unsafe {
