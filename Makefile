@@ -99,7 +99,7 @@ deb: packages-dist build kryoptic
 	scripts/deb $(dir $(BIN))
 
 # These and a tarball with the same for other distributions, with their checksums, into target/dist. With
-# `ARCH="amd64 arm64 armhf"`, for those: built in a root of Debian 13, as root (docs/building.md).
+# `ARCH="amd64 arm64"`, for those: built in a root of Debian 13, as root (docs/building.md).
 ARCH ?=
 ifdef ARCH
 dist: packages-cross

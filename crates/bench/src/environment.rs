@@ -40,7 +40,7 @@ pub struct Environment {
     pub machine: Option<String>,
     /// Model name of the processor.
     pub cpu_model: Option<String>,
-    /// Architecture of the machine where it is another than the program's, which an emulator runs: times mean nothing.
+    /// Architecture of the machine where it is another than the program's, or `QEMU`: with an emulator, times mean nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulated_on: Option<String>,
     /// Kinds of the cores that this process may use, where there are several.

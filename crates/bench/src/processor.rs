@@ -36,43 +36,52 @@ words! {
 }
 
 impl Throttling {
-    /// Reads the causes that have occurred since the start: bits 16 to 19 (raspberrypi.com, "vcgencmd get_throttled").
+    /// Reads the causes now (bits 0 to 3) and since the start (bits 16 to 19; raspberrypi.com, "vcgencmd get_throttled").
     pub(crate) fn read(text: Read<'_>) -> Vec<Self> {
-        let found = text("sys/devices/platform/soc/soc:firmware/get_throttled");
-        let bits = found.and_then(|bits| {
-            let digits = bits.trim_start_matches("0x");
-            u32::from_str_radix(digits, 16).ok()
-        });
-        let bits = bits.unwrap_or_default();
-        let all = Self::ALL.iter().enumerate();
+        let digits =
+            text("sys/devices/platform/soc/soc:firmware/get_throttled").unwrap_or_default();
+        let bits = u32::from_str_radix(digits.trim_start_matches("0x"), 16).unwrap_or_default();
         let is_set = |at: usize| (bits | bits >> 16) & (1 << at) != 0;
-        all.filter(|(at, _)| is_set(*at))
+        let causes = Self::ALL.iter().enumerate();
+        { causes }
+            .filter(|(at, _)| is_set(*at))
             .map(|(_, cause)| *cause)
             .collect()
     }
 }
 
-/// Returns the architecture of the machine where it is another one than that of this program: an emulator runs it, and
-/// times mean nothing. `program` is as in `std::env::consts::ARCH`.
+/// Beginnings of architectures' names, of programs (`std::env::consts::ARCH`) and of kernels (`uname -m`), by family: a
+/// kernel runs programs of its own family without an emulator.
+const FAMILIES: [&[&str]; 7] = [
+    &["x86", "i386", "i586", "i686"],
+    &["arm", "aarch64"],
+    &["powerpc", "ppc"],
+    &["riscv"],
+    &["mips"],
+    &["s390"],
+    &["loongarch"],
+];
+
+fn family(architecture: &str) -> Option<usize> {
+    let is_of = |names: &&[&str]| names.iter().any(|name| architecture.starts_with(name));
+    FAMILIES.iter().position(is_of)
+}
+
+/// Returns what runs this program in place of a processor of its own: the architecture of the machine, or QEMU as a whole
+/// machine. `program` is as in `std::env::consts::ARCH`.
 pub(crate) fn emulated_on(cpuinfo: &str, text: Read<'_>, program: &str) -> Option<String> {
-    let family = |architecture: &str| match architecture {
-        "x86" | "i386" | "i686" | "x86_64" => "x86".to_owned(),
-        "arm" | "armv6l" | "armv7l" | "armv8l" | "aarch64" => "arm".to_owned(),
-        other => other.to_owned(),
-    };
-    // Linux 6.1 and later say it. An emulator shows its own machine's file before and after.
-    let kernel = text("proc/sys/kernel/arch");
-    let by_fields = || {
-        let has = |key| field(cpuinfo, key, ':').is_some();
-        let x86 = (has("vendor_id") && has("flags")).then_some("x86_64");
-        x86.or_else(|| has("CPU implementer").then_some("aarch64"))
-            .map(str::to_owned)
-    };
+    let has = |key| field(cpuinfo, key, ':').is_some();
     if field(cpuinfo, "model name", ':').is_some_and(|name| name.starts_with("QEMU TCG CPU")) {
-        return Some("another processor, by QEMU".to_owned());
+        return Some("QEMU".to_owned());
     }
-    let machine = kernel.or_else(by_fields)?;
-    (family(&machine) != family(program)).then_some(machine)
+    let by_fields = || {
+        let x86 = (has("vendor_id") && has("flags")).then_some("x86_64");
+        let machine = x86.or_else(|| has("CPU implementer").then_some("aarch64"))?;
+        Some(machine.to_owned())
+    };
+    // Linux 6.1 and later say it; QEMU makes up a cpuinfo of its guest, but not this file.
+    let machine = text("proc/sys/kernel/arch").or_else(by_fields)?;
+    (family(&machine)? != family(program)?).then_some(machine)
 }
 
 /// Returns the processor's name: that of x86, or the board and the designs of its cores on Arm.
@@ -91,11 +100,8 @@ pub(crate) fn model(cpuinfo: &str, text: Read<'_>) -> Option<String> {
 
 /// Returns the kinds of the cores that this process may use, if there are several.
 pub(crate) fn core_kinds(cpuinfo: &str, text: Read<'_>) -> Vec<CoreKind> {
-    let allowed = text("proc/self/status").and_then(|status| {
-        let list = field(&status, "Cpus_allowed_list", ':')?;
-        Some(numbers(&list))
-    });
-    let allowed = allowed.unwrap_or_default();
+    let status = text("proc/self/status").unwrap_or_default();
+    let allowed = numbers(&field(&status, "Cpus_allowed_list", ':').unwrap_or_default());
     let hybrid =
         |kind: &str| numbers(&text(&format!("sys/devices/cpu_{kind}/cpus")).unwrap_or_default());
     let (performance, efficient) = (hybrid("core"), hybrid("atom"));
@@ -107,11 +113,11 @@ pub(crate) fn core_kinds(cpuinfo: &str, text: Read<'_>) -> Vec<CoreKind> {
         if efficient.contains(&cpu) {
             return Some("efficient".to_owned());
         }
-        let design = designs.iter().find(|(number, _)| *number == cpu);
-        let design = design.and_then(|(_, name)| name.clone());
-        let capacity = text(&format!("sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
-        let capacity = capacity.map(|capacity| format!("capacity {capacity}"));
-        design.or(capacity)
+        let known = designs.iter().find(|(number, _)| *number == cpu);
+        known.and_then(|(_, design)| design.clone()).or_else(|| {
+            let capacity = text(&format!("sys/devices/system/cpu/cpu{cpu}/cpu_capacity"))?;
+            Some(format!("capacity {capacity}"))
+        })
     };
     let mut kinds: Vec<(String, Vec<u32>)> = Vec::new();
     for cpu in allowed {
@@ -165,22 +171,25 @@ fn sections(cpuinfo: &str) -> impl Iterator<Item = (u32, Option<String>)> {
 
 /// `0-3,6` as numbers.
 fn numbers(list: &str) -> Vec<u32> {
-    let ranges = list.trim().split(',').filter_map(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let range = |text: &str| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
         Some(first.parse().ok()?..=last.parse::<u32>().ok()?.min(0xffff))
-    });
-    ranges.flatten().collect()
+    };
+    { list.trim().split(',') }
+        .filter_map(range)
+        .flatten()
+        .collect()
 }
 
 /// Ascending numbers as `0-3,6`.
 fn list(numbers: &[u32]) -> String {
-    let ranges = numbers.chunk_by(|before, after| before + 1 == *after);
-    let ranges = ranges.filter_map(|range| match range {
+    let text = |range: &[u32]| match range {
         [] => None,
         [one] => Some(one.to_string()),
         [first, .., last] => Some(format!("{first}-{last}")),
-    });
-    ranges.collect::<Vec<_>>().join(",")
+    };
+    let ranges = numbers.chunk_by(|before, after| before + 1 == *after);
+    ranges.filter_map(text).collect::<Vec<_>>().join(",")
 }
 
 /// Arm Limited's cores by "CPU part" (util-linux, `sys-utils/lscpu-arm.c`).
@@ -258,6 +267,16 @@ mod tests {
             emulated_on(X86, &on_arm, "x86_64").as_deref(),
             Some("aarch64")
         );
+        // Kernels and programs have other names for these.
+        for (kernel, program) in [
+            ("ppc64le", "powerpc64"),
+            ("s390x", "s390x"),
+            ("mips", "mips64"),
+            ("armv7l", "arm"),
+        ] {
+            let own = |path: &str| (path == "proc/sys/kernel/arch").then(|| kernel.to_owned());
+            assert_eq!(emulated_on("", &own, program), None, "{kernel}");
+        }
         let whole = "processor : 0\nvendor_id : GenuineIntel\nmodel name : QEMU TCG CPU version 2.5+\nflags : fpu";
         assert!(emulated_on(whole, &newer, "x86_64").is_some());
     }

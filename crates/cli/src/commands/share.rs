@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use keymark_records::archive::Archive;
 use keymark_records::exchange::json;
 use keymark_records::exchange::share::{Personal, Shared, share};
+use keymark_report::compare::Caution;
 
 use super::Outcome;
 use crate::args::ShareArguments;
@@ -57,8 +58,8 @@ fn show(shared: &Shared) {
     }
     output::heading("stays");
     let environment = &shared.record.environment;
-    if let Some(machine) = &environment.emulated_on {
-        output::line(&format!("  emulated on {machine}: do not publish"));
+    for caution in Caution::of(environment) {
+        output::line(&format!("  {caution}"));
     }
     let machine = [
         &environment.cpu_model,

@@ -76,6 +76,7 @@ fn machine(environment: &Environment) -> String {
             &environment.cpu_model,
             environment.cores,
             &environment.virtualization,
+            &environment.emulated_on,
             gibibytes,
         )
     )

@@ -2,13 +2,16 @@
 //! sides besides what they were measured for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use derive_more::Display;
 use itertools::Itertools;
 use keymark_bench::{
-    Environment, Order, Provenance, Record, RunState, Settings, StopRule, StoreIdentity, View,
+    CoreKind, Environment, Order, Provenance, Record, RunState, Settings, StopRule, StoreIdentity,
+    Throttling, View,
 };
 use keymark_stats::{MachineSpeed, Seconds};
+use serde::Serialize;
 
 use super::Side;
 use crate::Fact;
@@ -49,11 +52,12 @@ pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
 }
 
 /// These are said first.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 11] = [
     "machine",
     "processor",
     "cores",
     "virtual machine",
+    "emulated on",
     "memory",
     "system",
     "kernel",
@@ -94,7 +98,14 @@ fn facts_of_run(run: &Record) -> BTreeMap<String, String> {
 }
 
 /// Facts that identify a machine, as far as a record has them.
-const MACHINE: [&str; 5] = ["machine", "processor", "cores", "virtual machine", "memory"];
+const MACHINE: [&str; 6] = [
+    "machine",
+    "processor",
+    "cores",
+    "virtual machine",
+    "emulated on",
+    "memory",
+];
 
 /// Name of a machine by its label and hardware: `AMD EPYC, 2 cores, 24 GiB`.
 pub fn machine_name(environment: &Environment) -> String {
@@ -105,6 +116,7 @@ pub fn machine_name(environment: &Environment) -> String {
             "cores" if value == "1" => "1 core".to_owned(),
             "cores" => format!("{value} cores"),
             "virtual machine" => format!("virtual machine ({value})"),
+            "emulated on" => format!("emulated on {value}"),
             _ => value.clone(),
         })
     });
@@ -120,10 +132,8 @@ pub(crate) fn facts_of(environment: &Environment) -> BTreeMap<String, String> {
 pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = (String, String)> {
     // What the kernel keeps for itself differs by megabytes from start to start.
     let gibibytes = |kib: u64| format!("{:.0} GiB", kib as f64 / 1_048_576.0);
-    let kinds = environment.core_kinds.iter();
-    let kinds = { kinds }
-        .map(|kind| format!("{} ({})", kind.name, kind.cores))
-        .join(", ");
+    let kind = |kind: &CoreKind| format!("{} ({})", kind.name, kind.cores);
+    let kinds = environment.core_kinds.iter().map(kind).join(", ");
     let slowed = environment.throttling.iter().join(", ");
     let known = [
         ("machine", environment.machine.clone()),
@@ -304,7 +314,7 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         return vec![own, basis.to_owned()];
     }
     let mut lines = vec![machine(environment).join(", ")];
-    lines.extend(cautions(environment));
+    lines.extend(Caution::of(environment).iter().map(Caution::to_string));
     lines.extend(unfinished(record.state).map(str::to_owned));
     let settings = &record.plan.settings;
     lines.extend([
@@ -333,21 +343,63 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
     lines
 }
 
-/// Warns of what makes figures of a machine mislead.
-pub(crate) fn cautions(environment: &Environment) -> Vec<String> {
-    let emulated = environment.emulated_on.iter();
-    let emulated = emulated.map(|machine| format!("emulated on {machine}: do not publish"));
-    let slowed = environment.throttling.iter().join(", ");
-    let slowed = (!slowed.is_empty()).then(|| format!("slowed down by its firmware ({slowed})"));
-    let kinds = { environment.core_kinds.iter() }.map(|kind| &kind.name);
-    let moves = environment.core_kinds.last().map(|last| {
-        format!(
-            "moves between kinds of cores ({}): 'taskset -c {} keymark bench' stays on one",
-            { kinds }.join(", "),
-            last.cores
-        )
-    });
-    emulated.chain(slowed).chain(moves).collect()
+/// Condition of a machine that makes its figures mislead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Caution {
+    /// An emulator ran keymark.
+    Emulated {
+        /// Architecture of the machine, or `QEMU`.
+        on: String,
+    },
+    /// The firmware has slowed the machine down.
+    Throttled {
+        /// Causes since its start.
+        causes: Vec<Throttling>,
+    },
+    /// The kernel may move the run between cores of several kinds.
+    SeveralKindsOfCores {
+        /// The kinds.
+        kinds: Vec<CoreKind>,
+    },
+}
+
+impl Caution {
+    /// Finds the cautions about a machine.
+    pub fn of(environment: &Environment) -> Vec<Self> {
+        let emulated = { environment.emulated_on.clone() }.map(|on| Self::Emulated { on });
+        let causes = environment.throttling.clone();
+        let throttled = (!causes.is_empty()).then_some(Self::Throttled { causes });
+        let kinds = environment.core_kinds.clone();
+        let moving = (!kinds.is_empty()).then_some(Self::SeveralKindsOfCores { kinds });
+        { emulated.into_iter() }
+            .chain(throttled)
+            .chain(moving)
+            .collect()
+    }
+}
+
+impl fmt::Display for Caution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Emulated { on } => write!(f, "emulated on {on}: do not publish"),
+            Self::Throttled { causes } => {
+                write!(
+                    f,
+                    "slowed down by its firmware since its start ({})",
+                    causes.iter().format(", ")
+                )
+            }
+            Self::SeveralKindsOfCores { kinds } => {
+                let names = kinds.iter().map(|kind| &kind.name).format(", ");
+                let cores = kinds.last().map_or("0", |kind| kind.cores.as_str());
+                write!(
+                    f,
+                    "may move between kinds of cores ({names}): 'taskset -c {cores} keymark bench' prevents it"
+                )
+            }
+        }
+    }
 }
 
 /// Explains an early end.

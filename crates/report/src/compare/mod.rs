@@ -20,7 +20,7 @@ use keymark_stats::{BetweenRuns, LogRatio, MIN_RUNS, Seconds, independent, paire
 
 use crate::pivot::normalize_device_name;
 
-pub use conditions::{Difference, machine_name};
+pub use conditions::{Caution, Difference, machine_name};
 pub use judge::{Criteria, GeometricMean, Judgement, Noise};
 pub use machines::Sides;
 pub use pair::{Grounds, Pair, PairVerdict};

@@ -20,7 +20,7 @@ use keymark_bench::{CaseId, Provenance, Record, RunState, Strength};
 use serde::Serialize;
 
 use crate::analysis::{Analysis, Row};
-use crate::compare::{Comparison, conditions};
+use crate::compare::{Caution, Comparison};
 
 pub use changes::{CaseChange, SideChanges, SlowestMachine};
 pub use devices::{BaselineRatio, DeviceRanking, ProgramRanking, PublishedComparison};
@@ -225,8 +225,8 @@ pub enum Finding {
 /// How far figures can be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Certainty {
-    /// Warnings of what makes figures of the machine mislead.
-    pub cautions: Vec<String>,
+    /// Conditions of the machine that make its figures mislead.
+    pub cautions: Vec<Caution>,
     /// Figures that were measured on their device.
     pub measured: usize,
     /// Figures of virtual cards, twins and models.
@@ -384,7 +384,7 @@ impl Certainty {
         };
         let simulated = [Provenance::Virtual, Provenance::Twin, Provenance::Predicted];
         Self {
-            cautions: conditions::cautions(&record.environment),
+            cautions: Caution::of(&record.environment),
             measured: of(Provenance::Measured),
             simulated: simulated.into_iter().map(of).sum(),
             published: of(Provenance::Published),

@@ -15,6 +15,9 @@ use keymark_testkit::layers::layers;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 
+/// Records of the first release.
+const RECORDS: [&str; 4] = ["everything", "stacks", "schemes", "predicted"];
+
 /// What a page has of its own, without what is the same in all.
 fn own(page: &str) -> String {
     let (_, body) = page.split_once("<body>").unwrap();
@@ -40,7 +43,7 @@ fn the_first_releases_archive_is_read() {
     )
     .unwrap();
     let archive = Archive::open(&copy).unwrap();
-    for name in ["everything", "stacks", "schemes", "predicted"] {
+    for name in RECORDS {
         let imported = exchange::import(&Path::new(GOLDEN).join(format!("{name}.json"))).unwrap();
         let own = RunSelector::Id(imported.id.0.clone());
         assert_eq!(archive.load(&own).unwrap(), imported);
@@ -49,7 +52,7 @@ fn the_first_releases_archive_is_read() {
 
 #[test]
 fn golden_records_have_every_form() {
-    for name in ["everything", "stacks", "schemes", "predicted"] {
+    for name in RECORDS {
         let imported = exchange::import(&Path::new(GOLDEN).join(format!("{name}.json"))).unwrap();
         let directory = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();

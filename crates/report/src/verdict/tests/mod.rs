@@ -378,7 +378,7 @@ fn certainty_counts_figures_by_kind() {
     );
     early.state = RunState::Interrupted;
     assert!(of(&early).early);
-    assert_eq!(certainty.cautions, Vec::<String>::new());
+    assert_eq!(certainty.cautions, []);
     early.environment.emulated_on = Some("x86_64".to_owned());
     early.environment.throttling = vec![Throttling::UnderVoltage];
     let verdict = Verdict::of(&Analysis::of(&early, &[]), &early);

@@ -236,7 +236,7 @@ impl Certainty {
         let cautions = self
             .cautions
             .iter()
-            .map(|caution| format!(" {}.", capital(caution)));
+            .map(|caution| format!(" {}.", capital(&caution.to_string())));
         format!(
             "{}{counts}{point}{}",
             widths.unwrap_or_default(),
