@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(Code::REMOVED.text(), c"Card was removed.");
         assert_eq!(Code(-1).text(), c"Unknown error.");
         // SAFETY: the texts are constants.
-        let timeout = unsafe { CStr::from_ptr(pcsc_stringify_error(0x8010_000A)) };
+        let timeout = unsafe { CStr::from_ptr(pcsc_stringify_error(Code::TIMEOUT.0)) };
         assert_eq!(timeout, c"Command timeout.");
     }
 }

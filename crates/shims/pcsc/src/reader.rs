@@ -18,7 +18,7 @@ use crate::types::{
 /// Every context and handle of this process.
 #[derive(Default)]
 pub(crate) struct Users {
-    last: i64,
+    last: Handle,
     contexts: BTreeMap<Context, Arc<User>>,
     cards: BTreeMap<Handle, OpenCard>,
 }
@@ -39,7 +39,7 @@ struct OpenCard {
 }
 
 impl Users {
-    fn next(&mut self) -> i64 {
+    fn next(&mut self) -> Handle {
         self.last += 1;
         self.last
     }

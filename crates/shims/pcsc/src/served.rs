@@ -338,8 +338,12 @@ unsafe fn wait(
     }
     let begun = *user.cancels();
     let begin = now();
-    let patience =
-        (timeout != INFINITE && timeout != Dword::MAX).then(|| Duration::from_millis(timeout));
+    #[allow(
+        clippy::useless_conversion,
+        reason = "a DWORD has 32 bits on some architectures"
+    )]
+    let patience = (timeout != INFINITE && timeout != Dword::MAX)
+        .then(|| Duration::from_millis(u64::from(timeout)));
     loop {
         if update(reader, user, states)? {
             return Ok(());

@@ -47,7 +47,7 @@ pub(crate) fn traced(
         end_ns: now(),
         card: CARD.get(),
         process: std::process::id(),
-        result: code.0,
+        result: code.number(),
         apdu: apdu(code),
     };
     // A trace that cannot be written must not disturb the program that is traced.

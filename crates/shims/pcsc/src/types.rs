@@ -36,14 +36,15 @@ pub struct ReaderState {
     pub(crate) atr: [u8; MAX_ATR],
 }
 
-// What a C compiler makes of pcsclite.h on 64-bit Linux: another layout would be another ABI.
+// What a C compiler makes of pcsclite.h on Linux, in words of 32 or 64 bits: another layout would be another ABI.
+const WORD: usize = size_of::<Dword>();
 const _: () = assert!(
-    size_of::<ReaderState>() == 80
-        && offset_of!(ReaderState, current) == 16
-        && offset_of!(ReaderState, event) == 24
-        && offset_of!(ReaderState, atr_length) == 32
-        && offset_of!(ReaderState, atr) == 40
-        && size_of::<IoRequest>() == 16
+    size_of::<ReaderState>() == (5 * WORD + MAX_ATR).next_multiple_of(WORD)
+        && offset_of!(ReaderState, current) == 2 * WORD
+        && offset_of!(ReaderState, event) == 3 * WORD
+        && offset_of!(ReaderState, atr_length) == 4 * WORD
+        && offset_of!(ReaderState, atr) == 5 * WORD
+        && size_of::<IoRequest>() == 2 * WORD
 );
 
 pub(crate) const MAX_ATR: usize = 33;
@@ -90,12 +91,21 @@ pub(crate) const GET_FEATURE_REQUEST: Dword = 0x4200_0000 + 3400;
 pub(crate) const ATTRIBUTE_ATR: Dword = 0x0009_0303;
 pub(crate) const ATTRIBUTE_NAME: Dword = 0x7FFF_0003;
 
-/// Return code of a call. pcsc-lite's LONG has 64 bits, its codes 32, unsigned.
+/// Return code of a call: 32 bits without a sign, in a LONG that has 64 bits, or 32 with a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code(pub(crate) Long);
 
 impl Code {
     pub(crate) const SUCCESS: Self = Self(0);
+
+    const fn from_number(number: u32) -> Self {
+        Self(number as Long)
+    }
+
+    /// As records have it: the same number on every architecture.
+    pub(crate) const fn number(self) -> i64 {
+        (self.0 as Dword) as i64
+    }
 
     pub(crate) fn of(done: Result<(), Self>) -> Self {
         done.err().unwrap_or(Self::SUCCESS)
@@ -106,7 +116,7 @@ impl Code {
 macro_rules! codes {
     ($($name:ident = $code:literal, $text:literal;)*) => {
         impl Code {
-            $(pub(crate) const $name: Self = Self($code);)*
+            $(pub(crate) const $name: Self = Self::from_number($code);)*
 
             pub(crate) const fn text(self) -> &'static CStr {
                 match self {
