@@ -300,7 +300,7 @@ packages-dist: packages-bench
 # Roots of other architectures, and what runs their programs here.
 packages-cross:
 	scripts/packages mmdebstrap:mmdebstrap unshare:util-linux python3:python3 /usr/share/doc/python3-venv:python3-venv \
-	    qemu-arm-static:qemu-user-static update-binfmts:binfmt-support
+	    qemu-arm-static:qemu-user-static update-binfmts:binfmt-support arch-test:arch-test
 
 # A browser, and what runs the program that drives it.
 packages-browser:
