@@ -214,18 +214,16 @@ pub(super) fn resumption(limits: &[ResumptionLimit]) -> String {
     format!("The key takes less than {little} of the server's processor time {told}.")
 }
 
+/// `More than 8 users with rsa2048 (2.50/s within the limit) gain less than 5 %.`
 pub(super) fn saturation(knees: &[Knee]) -> String {
     let told = knees.iter().map(|knee| {
+        let users = units::counted(knee.users, "user");
         let within = knee.within_limit.map(units::rate);
-        let within = within.map(|rate| format!(", {rate} within the limit"));
-        format!(
-            "{} with {}{}",
-            units::counted(knee.users, "user"),
-            knee.algorithm,
-            within.unwrap_or_default()
-        )
+        let within = within.map(|rate| format!(" ({rate} within the limit)"));
+        let within = within.unwrap_or_default();
+        format!("{users} with {}{within}", knee.algorithm)
     });
-    format!("More users gain less than 5 % from {}.", listed(told))
+    format!("More than {} gain less than 5 %.", listed(told))
 }
 
 pub(super) fn processor_shares(shares: &[(Algorithm, Ratio, CaseId)]) -> String {
