@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use keymark_bench::{During as _, Error};
 use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, setpgid};
 
 use crate::places::process::Process;
 use crate::places::program;
@@ -47,6 +47,10 @@ impl Watchdog {
             // Ctrl-C is keymark's to handle.
             .process_group(0)
             .spawn()?;
+        // An emulator of user programs returns before the shell leads its group, which nobody could join then. It fails, as it
+        // may, for a shell that has been started.
+        let number = Pid::from_raw(i32::try_from(shell.id()).map_err(io::Error::other)?);
+        let _ = setpgid(number, number);
         Ok(Self { shell })
     }
 
