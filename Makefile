@@ -101,7 +101,7 @@ deb: packages-dist build kryoptic
 	scripts/deb $(dir $(BIN))
 
 # These and a tarball with the same for other distributions, with their checksums, into target/dist. With
-# `ARCH="amd64 arm64"`, for those: built in a root of Debian 13, as root (docs/building.md).
+# `ARCH="amd64 arm64 armhf"`, for those: built in a root of Debian 13, as root (docs/building.md).
 ARCH ?=
 ifdef ARCH
 dist: packages-cross
@@ -118,7 +118,7 @@ sbom: target/tools/bin/cargo-cyclonedx
 	git ls-files --others '*/keymark-sbom.json' | xargs rm -f
 	cd target/dist && sha256sum -- keymark* >SHA256SUMS
 
-# Two builds of one commit in two directories, compared byte by byte. As root; an hour.
+# Two builds of one commit in two directories, compared byte by byte. As root; half an hour.
 reproducible: packages-cross
 	scripts/reproducible $(or $(ARCH),arm64)
 
@@ -201,6 +201,7 @@ PUBLISHED = -p keymark-stats -p keymark-mcu -p keymark-flash
 LAST_RELEASE = $(shell git describe --abbrev=0 --match 'v*' 2>/dev/null)
 lint: packages-lint target/tools/bin/cargo-semver-checks format
 	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
+	$(CARGO) clippy -p keymark --locked --no-default-features --features keymark/rustcrypto -- -D warnings
 	$(CARGO) publish --dry-run --locked $(PUBLISHED)
 	$(if $(LAST_RELEASE),$(CARGO) semver-checks $(PUBLISHED) --baseline-rev $(LAST_RELEASE),@echo "no release yet that cargo semver-checks could compare with")
 	PATH=$$PATH:/usr/local/go/bin GOBIN=$(CURDIR)/target/tools/bin go install github.com/rhysd/actionlint/cmd/actionlint@v$(ACTIONLINT_VERSION)
