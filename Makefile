@@ -17,9 +17,9 @@ KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed.
 TEST_FEATURES = --features keymark/tpm
 ARGS ?=
-# What is built of the workspace: without tokens where their headers are missing and could not be installed.
-TOKENS = $(if $(wildcard /usr/include/PCSC/winscard.h),$(if $(shell command -v clang),yes))
-KEYMARK = --profile $(PROFILE) -p keymark -p keymark-pcsc -p keymark-pkcs11 $(if $(TOKENS),,--no-default-features --features keymark/rustcrypto)
+# What is built of the workspace: without cards where what they need is missing and could not be installed.
+CARDS = $(if $(wildcard /usr/include/PCSC/winscard.h),$(if $(shell command -v clang),yes))
+KEYMARK = --profile $(PROFILE) -p keymark -p keymark-pcsc -p keymark-pkcs11 $(if $(CARDS),,--no-default-features --features keymark/rustcrypto)
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 # OpenSSL and SQLite of the system where their headers are and OpenSSL is 3.5 or later; compiled in elsewhere (docs/building.md).

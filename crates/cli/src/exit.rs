@@ -41,7 +41,6 @@ impl Exit {
     }
 
     /// Returns a program's status, or 128 and the number of the signal that ended it.
-    #[cfg(feature = "tokens")]
     pub(crate) fn of_child(status: std::process::ExitStatus) -> Self {
         use std::os::unix::process::ExitStatusExt;
         let code = status.code().or_else(|| Some(128 + status.signal()?));

@@ -42,7 +42,6 @@ pub fn uncaught(error: io::Error) -> Failure {
 }
 
 /// Returns a function that waits for a signal; earlier ones count.
-#[cfg(feature = "tokens")]
 pub fn until_told() -> Result<impl FnOnce() + Send, Failure> {
     let mut signals = Signals::new(SIGNALS).map_err(uncaught)?;
     Ok(move || {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use itertools::Itertools;
 use keymark_stores::user::{Consent, Notice, PinSource, Pins, TokenId, Touch, User};
 
-#[cfg(feature = "tokens")]
 use crate::args::RestoreArguments;
 use crate::args::{CardArguments, PinArguments, PinVariable};
 use crate::{output, signals};
@@ -51,7 +50,6 @@ pub(crate) fn of_pinentry() -> User {
 }
 
 /// Nothing is written; the PIN that is verified before a program is traced.
-#[cfg(feature = "tokens")]
 pub(crate) fn of_tracing(arguments: &PinArguments) -> User {
     user(user_pin(arguments), PinSource::Prompt, Consent::default())
 }
@@ -72,7 +70,6 @@ pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
 }
 
 /// Returns the user that restores a token, who may write to that one only.
-#[cfg(feature = "tokens")]
 pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
     let consent = Consent {
         touch: Touch::Refused,

@@ -12,8 +12,8 @@ use keymark_stores::software::{self, SoftwareStore};
 use crate::output;
 
 const FEATURES: [(&str, bool); 3] = [
+    ("cards", cfg!(feature = "cards")),
     ("rustcrypto", cfg!(feature = "rustcrypto")),
-    ("tokens", cfg!(feature = "tokens")),
     ("tpm", cfg!(feature = "tpm")),
 ];
 

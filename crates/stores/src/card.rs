@@ -124,6 +124,7 @@ impl Aid {
     }
 
     /// Major and minor number of the specification.
+    #[cfg(feature = "cards")]
     pub(crate) const fn card_version(&self) -> (u8, u8) {
         let [major, minor] = self.version.to_be_bytes();
         (major, minor)

@@ -13,7 +13,7 @@ pub mod challenge;
 pub mod device;
 mod emulator;
 pub mod journal;
-#[cfg(feature = "tokens")]
+#[cfg(feature = "cards")]
 pub mod openpgp_card;
 pub mod pkcs11;
 pub mod pkcs11_uri;

@@ -8,9 +8,8 @@ use crate::user::User;
 /// All families in the order of tables.
 pub const FAMILIES: &[StoreFamily] = &[
     crate::software::device::FAMILY,
-    #[cfg(feature = "tokens")]
+    #[cfg(feature = "cards")]
     crate::openpgp_card::FAMILY,
-    #[cfg(feature = "tokens")]
     crate::pkcs11::FAMILY,
     #[cfg(feature = "tpm")]
     crate::tpm::FAMILY,
@@ -22,7 +21,6 @@ pub fn look(wish: &Wish, user: &User) -> Result<Looked, Error> {
     for family in FAMILIES {
         (family.look)(wish, user, &mut all)?;
     }
-    #[cfg(feature = "tokens")]
     crate::pkcs11::called(wish, user, &mut all)?;
     Ok(all)
 }
@@ -38,6 +36,10 @@ const MADE: [&str; 7] = [
     "tpm",
 ];
 
+/// What a keymark says that was built without the feature `cards`.
+pub const NO_CARDS: &str =
+    "This keymark has no support for cards; build it with '--features cards'";
+
 /// Why no device has that name: the feature that was left out, or the name that was meant.
 pub fn unknown(name: &str) -> String {
     let no_device = format!("no device matches '{name}'");
@@ -47,13 +49,8 @@ pub fn unknown(name: &str) -> String {
             "{no_device}. This keymark has no support for TPMs; build it with '--features tpm'"
         );
     }
-    let is_token = ["pkcs11:", "twin:"]
-        .iter()
-        .any(|begin| lower.starts_with(begin));
-    if !cfg!(feature = "tokens") && (is_token || MADE[1..].contains(&&*lower)) {
-        return format!(
-            "{no_device}. This keymark has no support for cards and tokens; build it with '--features tokens'"
-        );
+    if !cfg!(feature = "cards") && (lower == "virtual" || lower.starts_with("twin:")) {
+        return format!("{no_device}. {NO_CARDS}");
     }
     let twins = Profile::shipped().unwrap_or_default().into_iter();
     let twins = twins.map(|profile| format!("twin:{}", profile.name));

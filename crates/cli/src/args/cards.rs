@@ -24,7 +24,6 @@ pub struct PinArguments {
 
 impl PinArguments {
     /// Returns whether PINs come from anywhere but the terminal.
-    #[cfg(feature = "tokens")]
     pub fn is_given(&self) -> bool {
         !self.pin_env.is_empty() || self.pin_fd.is_some()
     }

@@ -13,9 +13,7 @@ mod mcu;
 mod published;
 mod service;
 mod sharing;
-#[cfg(feature = "tokens")]
 mod tls;
-#[cfg(feature = "tokens")]
 mod tokens;
 mod twin;
 
@@ -37,7 +35,6 @@ pub use self::{
     advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, export::*, help::command,
     hsm::*, mcu::*, published::*, service::*, sharing::*, twin::*,
 };
-#[cfg(feature = "tokens")]
 pub use {tls::*, tokens::*};
 
 /// Heading of the options that all commands have.
@@ -109,14 +106,12 @@ pub enum Command {
     /// Measure keys on devices through programs
     Bench(Box<BenchArguments>),
     /// Measure TLS servers under load, and configure them for a key
-    #[cfg(feature = "tokens")]
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
     /// Measure services that sign and timestamp, under load
     #[command(subcommand)]
     Service(Box<ServiceCommand>),
     /// Run a program with a traced card or PKCS#11 module, and show where its time went
-    #[cfg(feature = "tokens")]
     Trace(TraceArguments),
     /// Predict the cost of firmware on a microcontroller by simulation
     #[command(subcommand)]
@@ -167,7 +162,6 @@ pub enum Command {
     #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
     Worker,
     /// Run a PKCS#11 module, which may hang or crash
-    #[cfg(feature = "tokens")]
     #[command(name = keymark_stores::pkcs11::process::SUBCOMMAND, hide = true)]
     Pkcs11Module,
 }
@@ -175,10 +169,7 @@ pub enum Command {
 impl Command {
     /// Returns whether keymark starts this command itself, often many times a run.
     pub const fn is_errand(&self) -> bool {
-        let errand = matches!(self, Self::Worker);
-        #[cfg(feature = "tokens")]
-        let errand = errand || matches!(self, Self::Pkcs11Module);
-        errand
+        matches!(self, Self::Worker | Self::Pkcs11Module)
     }
 }
 
@@ -243,7 +234,6 @@ impl LoadArguments {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct DevicesArguments {
-    #[cfg(feature = "tokens")]
     #[command(subcommand)]
     pub command: Option<DevicesCommand>,
 
@@ -257,7 +247,6 @@ pub struct DevicesArguments {
 }
 
 /// Subcommands of `keymark devices`.
-#[cfg(feature = "tokens")]
 #[derive(Debug, Subcommand)]
 pub enum DevicesCommand {
     /// Remove the test keys that a killed run left on a token

@@ -8,7 +8,6 @@ use keymark_mcu::kernel::Kernel;
 use keymark_mcu::target::Target;
 use keymark_records::archive::RunSelector;
 
-#[cfg(feature = "tokens")]
 use super::ServeArguments;
 use crate::parts;
 
@@ -18,7 +17,6 @@ pub enum TwinCommand {
     /// Write a device profile from a measured run or from predictions, for 'twin:FILE'
     Make(Box<MakeArguments>),
     /// Serve a virtual card or twin to other programs, in vpcd's reader or behind a PKCS#11 module
-    #[cfg(feature = "tokens")]
     Serve(ServeArguments),
 }
 

@@ -18,9 +18,7 @@ mod share;
 mod show;
 mod site;
 mod strength;
-#[cfg(feature = "tokens")]
 mod tls;
-#[cfg(feature = "tokens")]
 mod trace;
 mod twin;
 
@@ -53,10 +51,8 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
     let named = arguments.archive.as_ref();
     match command {
         Command::Bench(own) => bench::run(own, named),
-        #[cfg(feature = "tokens")]
         Command::Tls(own) => tls::run(own, named),
         Command::Service(own) => service::run(own, named),
-        #[cfg(feature = "tokens")]
         Command::Trace(own) => trace::run(own),
         Command::Mcu(own) => mcu::run(own, named),
         Command::Show(own) => reading(named, |archive| show::run(own, archive)),
@@ -82,7 +78,6 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),
         Command::Worker => of_keymark(keymark_stores::worker::serve),
-        #[cfg(feature = "tokens")]
         Command::Pkcs11Module => of_keymark(keymark_stores::pkcs11::process::serve),
     }
 }

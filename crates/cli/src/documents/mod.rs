@@ -1,6 +1,5 @@
 //! Output about records that several commands share: documents, pictures, comparisons, reports.
 
-#[cfg(feature = "tokens")]
 pub(crate) mod abilities;
 pub(crate) mod comparison;
 pub(crate) mod export;

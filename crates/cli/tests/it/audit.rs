@@ -217,7 +217,6 @@ fn fingerprints_are_those_of_ssh_keygen_and_gpg() {
     }
 }
 
-#[cfg(feature = "tokens")]
 #[test]
 fn a_tokens_public_keys_are_seen_without_its_pin() {
     use keymark_testkit::softhsm::{CONFIGURATION, SoftHsmToken, URI};
@@ -239,7 +238,6 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
     assert!(told.contains(&("nistp256", Vec::new())));
 }
 
-#[cfg(feature = "tokens")]
 #[test]
 fn each_certificate_of_a_server_is_seen() {
     use std::net::TcpStream;

@@ -8,15 +8,12 @@ mod audit_corpus;
 mod capacity;
 mod cards;
 // What the benchmark has of its own: it has no harness that could run tests.
-#[cfg(feature = "tokens")]
 #[allow(dead_code, reason = "the benchmark measures, these tests do not")]
 #[path = "../../benches/claims/mod.rs"]
 mod claims;
 mod command_line;
 mod directories;
-#[cfg(feature = "tokens")]
 mod documents;
-#[cfg(feature = "tokens")]
 mod git;
 mod hostile;
 mod hostile_server;
@@ -25,10 +22,8 @@ mod kills;
 mod libraries;
 mod machine;
 mod mcu;
-#[cfg(feature = "tokens")]
 mod pkcs11;
 mod processes;
-#[cfg(feature = "tokens")]
 mod programs;
 mod run;
 mod series;
@@ -39,7 +34,6 @@ mod sop;
 mod ssh;
 mod team;
 mod terminal;
-#[cfg(feature = "tokens")]
 mod tls;
 #[cfg(feature = "tpm")]
 mod tpm;

@@ -73,7 +73,6 @@ fn no_worker_has_the_variable_of_a_pin_or_outlives_keymark() {
 
 /// An agent with a token's key, its shell and the helper that loads the module: what they need of the environment, and no
 /// secret. ssh-agent keeps its own to itself.
-#[cfg(feature = "tokens")]
 #[test]
 fn no_program_at_a_token_has_a_secret_of_the_environment() {
     use keymark_stores::places::process::Process;

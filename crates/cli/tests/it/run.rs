@@ -202,7 +202,6 @@ fn devices_lists_every_stack_with_what_it_offers() {
     let mut without = place.keymark("devices --long");
     let without = without.env("PATH", "/nonexistent").ends(0).stdout;
     assert_says(&without, ["apt-get install"]);
-    #[cfg(feature = "tokens")]
     for name in ["apache", "nginx", "caddy"] {
         let server = ways.iter().find(|row| row["server"] == name).unwrap();
         assert_eq!(server["usable"] == true, server["missing"].is_null());

@@ -236,7 +236,6 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
     place.assert_gone();
 }
 
-#[cfg(feature = "tokens")]
 #[test]
 fn zeitgitterd_signs_with_a_card() {
     let place = Place::new(KEYMARK);

@@ -5,9 +5,7 @@
 mod gnupg;
 mod keyrings;
 mod openssl;
-#[cfg(feature = "tokens")]
 mod raw;
-#[cfg(feature = "tokens")]
 mod servers;
 mod signatures;
 mod sop;

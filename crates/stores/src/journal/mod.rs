@@ -52,6 +52,7 @@ impl TestKeyWrite {
     }
 
     /// Returns the previous content of the place, if it is that family's.
+    #[cfg(feature = "cards")]
     pub(crate) fn before<T: DeserializeOwned>(&self) -> Option<T> {
         T::deserialize(&self.before).ok()
     }

@@ -23,6 +23,5 @@ pub use temporary::{ManagedKind, ManagedPlace};
 pub use testing::TokenHere;
 pub use token::external_access::{is_known_to_programs, unseen};
 pub use token::family::FAMILY;
-#[cfg(feature = "tokens")]
 pub(crate) use token::family::called;
 pub use token::persistent_keys::journalled_module;

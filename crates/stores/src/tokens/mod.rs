@@ -2,15 +2,15 @@
 //! of a published device ([`keymark_bench::profile`]).
 
 pub mod card;
-#[cfg(feature = "tokens")]
+#[cfg(feature = "cards")]
 mod chaining;
-#[cfg(feature = "tokens")]
+#[cfg(feature = "cards")]
 pub mod firmware;
-#[cfg(feature = "tokens")]
+#[cfg(feature = "cards")]
 pub mod identity_tag;
 pub mod reader;
 pub mod socket;
-#[cfg(feature = "tokens")]
+#[cfg(feature = "cards")]
 pub mod twin;
-#[cfg(feature = "tokens")]
+#[cfg(feature = "cards")]
 pub mod vpcd;

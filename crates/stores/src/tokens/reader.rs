@@ -91,7 +91,7 @@ impl ReaderConnection {
     }
 }
 
-#[cfg(all(test, feature = "tokens"))]
+#[cfg(all(test, feature = "cards"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

@@ -112,7 +112,7 @@ impl Drop for CardServer {
     }
 }
 
-#[cfg(all(test, feature = "tokens"))]
+#[cfg(all(test, feature = "cards"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

@@ -1,7 +1,6 @@
 //! `keymark devices`
 
 mod brief;
-#[cfg(feature = "tokens")]
 mod restore;
 
 use std::collections::BTreeMap;
@@ -19,7 +18,6 @@ use serde_json::json;
 
 use super::Outcome;
 use crate::args::DevicesArguments;
-#[cfg(feature = "tokens")]
 use crate::args::DevicesCommand;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
@@ -30,7 +28,6 @@ const FACT: usize = 12;
 const TWIN: usize = 18;
 
 pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
-    #[cfg(feature = "tokens")]
     if let Some(DevicesCommand::Restore(own)) = &arguments.command {
         return restore::run(own);
     }
@@ -170,9 +167,8 @@ type Server = (StackName, Result<InstalledServer, Error>);
 
 /// Returns the servers that `keymark tls` can start.
 fn servers() -> Vec<Server> {
-    let kinds = KINDS.into_iter().filter(|_| cfg!(feature = "tokens"));
     let found = |kind| InstalledServer::find(kind, &SearchPath::usual());
-    kinds.map(|kind| (kind.stack, found(kind))).collect()
+    KINDS.map(|kind| (kind.stack, found(kind))).to_vec()
 }
 
 fn servers_as_text(servers: &[Server]) {

@@ -7,7 +7,6 @@ use keymark_stores::pkcs11::ManagedKind;
 use keymark_stores::tokens::vpcd::{PORT, Vpcd};
 
 use super::super::Outcome;
-use super::module;
 use crate::args::ServeArguments;
 use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
@@ -17,9 +16,6 @@ use crate::{output, signals, user};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn serve(arguments: &ServeArguments) -> Outcome {
-    if let Some(named) = &arguments.pkcs11 {
-        return module::serve(arguments, named);
-    }
     let named = &arguments.device;
     let maker = CardMaker::named(named)
         .ok_or_else(|| {

@@ -1,9 +1,8 @@
 //! `keymark twin`
 
-#[cfg(feature = "tokens")]
+#[cfg(feature = "cards")]
 mod card;
 mod measured;
-#[cfg(feature = "tokens")]
 mod module;
 mod predicted;
 
@@ -12,6 +11,8 @@ use std::path::PathBuf;
 use super::{Outcome, readable};
 use crate::args::TwinCommand;
 use crate::exit::Exit;
+#[cfg(not(feature = "cards"))]
+use crate::exit::Failure;
 use crate::file;
 
 pub(super) fn run(command: &TwinCommand, archive: Option<&PathBuf>) -> Outcome {
@@ -24,7 +25,12 @@ pub(super) fn run(command: &TwinCommand, archive: Option<&PathBuf>) -> Outcome {
             file::put(arguments.output.as_deref(), &profile)?;
             Ok(Exit::Fine)
         }
-        #[cfg(feature = "tokens")]
-        TwinCommand::Serve(arguments) => card::serve(arguments),
+        TwinCommand::Serve(arguments) => match &arguments.pkcs11 {
+            Some(named) => module::serve(arguments, named),
+            #[cfg(feature = "cards")]
+            None => card::serve(arguments),
+            #[cfg(not(feature = "cards"))]
+            None => Err(Failure::usage(keymark_stores::registry::NO_CARDS)),
+        },
     }
 }

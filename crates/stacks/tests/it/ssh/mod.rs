@@ -3,7 +3,6 @@
 mod afterwards;
 mod clients;
 mod gpg_agent;
-#[cfg(feature = "tokens")]
 mod token;
 
 use std::any::Any;
