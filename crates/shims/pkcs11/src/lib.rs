@@ -4,6 +4,11 @@
 //!
 //! It exports what a module has to and nothing else, so that it gets in the way of no other module.
 
+#![allow(
+    deprecated,
+    reason = "`fetch_update` is called `try_update` from Rust 1.95 on, and 1.90 is promised"
+)]
+
 mod abilities;
 mod alone;
 mod clock;
