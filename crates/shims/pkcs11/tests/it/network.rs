@@ -72,10 +72,10 @@ fn threads_that_share_two_sessions_are_served_two_at_a_time() {
     let mut client = world.client((1, 8), 2, &["sign"]);
     let all = done(&client.env("CLIENT_SESSIONS", "2").output().unwrap());
     assert_eq!(all.len(), 16);
-    // Of any three that end one after the other, the third was sent after the first was back.
-    for three in all.windows(3) {
-        assert!(three[2].end >= three[0].end + 65 * MS, "{three:?}");
-    }
+    // Each of the two serves eight, one after the other. A busy machine only makes that longer.
+    let begin = all.iter().map(|operation| operation.begin).min().unwrap();
+    let end = all.iter().map(|operation| operation.end).max().unwrap();
+    assert!(end - begin >= 8 * 65 * MS, "{all:?}");
 }
 
 #[test]
