@@ -91,6 +91,7 @@ ciw:
 	target/ciw/bin/python scripts/ciw-systems crates/cli/tests/it/ciw.jsonl
 
 build:
+	@$(if $(CARDS),:,echo "building without OpenPGP cards: they need clang and libpcsclite-dev")
 	$(CARGO) build --locked $(KEYMARK)
 
 # Debian packages of what is built, with both libraries inside, into target/deb (docs/installation.md).

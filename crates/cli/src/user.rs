@@ -5,8 +5,7 @@ use std::sync::Arc;
 use itertools::Itertools;
 use keymark_stores::user::{Consent, Notice, PinSource, Pins, TokenId, Touch, User};
 
-use crate::args::RestoreArguments;
-use crate::args::{CardArguments, PinArguments, PinVariable};
+use crate::args::{CardArguments, PinArguments, PinVariable, RestoreArguments};
 use crate::{output, signals};
 
 /// Speaks to the user on the terminal.

@@ -36,6 +36,7 @@ pub use ratio::{independent, paired};
 pub use runs::{
     BetweenRuns, LogRatio, MIN_RUNS, deviation_of_runs, estimate_of_runs, mean_of_runs,
 };
+pub use special::poisson_cdf;
 pub use spread::Outliers;
 pub use summary::{Summary, Warning};
 pub use throughput::{Window, gain, independent_gain, throughput};

@@ -34,6 +34,11 @@ pub(crate) fn chi_square_sf(x: f64, df: f64) -> f64 {
     ChiSquared::new(df).map_or(1.0, |chi| chi.sf(x))
 }
 
+/// P(N ≤ `n`) of a Poisson variable with that mean, which must be positive (Abramowitz & Stegun 1964, 26.4.21).
+pub fn poisson_cdf(n: u64, mean: f64) -> f64 {
+    chi_square_sf(2.0 * mean, 2.0 * (n as f64 + 1.0))
+}
+
 /// Ranks (from 1) of the order statistics that bound the `p` quantile of `n`
 /// samples, each side missed with probability at most `tail`.
 ///
@@ -117,6 +122,13 @@ mod tests {
         // Far out, where a complement would be lost: Abramowitz & Stegun, 26.7.3 for one degree.
         assert!((t_sf(1e6, 1.0) * 1e6 * std::f64::consts::PI - 1.0).abs() < 1e-6);
         assert!((t_sf(9.0, 0.0) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn poisson_probabilities_are_the_sums_of_their_terms() {
+        for (n, mean, sum) in [(0, 1.0, (-1.0_f64).exp()), (2, 3.0, 8.5 * (-3.0_f64).exp())] {
+            assert!((poisson_cdf(n, mean) - sum).abs() < 1e-9, "{n}, {mean}");
+        }
     }
 
     #[test]

@@ -33,9 +33,8 @@ use keymark_stacks::registry;
 
 pub use self::{
     advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, export::*, help::command,
-    hsm::*, mcu::*, published::*, service::*, sharing::*, twin::*,
+    hsm::*, mcu::*, published::*, service::*, sharing::*, tls::*, tokens::*, twin::*,
 };
-pub use {tls::*, tokens::*};
 
 /// Heading of the options that all commands have.
 const GLOBAL: &str = "Global options";

@@ -2,7 +2,7 @@
 //! search for the limits has found, and what clients noticed when one of several servers was killed.
 
 use keymark_bench::{Case, LoadLimit, Second, ServerLoad, TriedDemand};
-use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds, poisson_cdf};
 
 use super::key_use::Spent;
 
@@ -105,17 +105,18 @@ impl UnderLoad {
 /// Part of the arrivals that a server without a queue leaves at most, as in the search for its limits.
 const LEFT: f64 = 0.03;
 
-/// Returns whether fewer transactions were completed than were due, for certain, and some were left; none without arrivals.
+/// Probability below which fewer completions than offered transactions are not put down to chance.
+const CHANCE: f64 = 0.025;
+
+/// Returns whether an open loop left transactions and completed significantly fewer than it offered; none without arrivals.
 ///
-/// Completions are counted, since the rate's interval is wide where there are few: at most `(√n + 1)²` were to be expected where n
-/// were seen (97.7 %, Poisson; Anscombe 1948).
+/// Counts completions, which Poisson arrivals bound exactly: the rate's interval is wide if there are few.
 fn is_overrun(case: &Case, load: &ServerLoad) -> Option<bool> {
-    let offered = case.load.pacing.rate()?.per_second();
-    let completed = load.totals.transactions as f64;
+    let offered = case.load.pacing.rate()?.per_second() * load.elapsed_ns as f64 / 1e9;
+    let completed = load.totals.transactions;
     let left = (load.totals.failed + load.cut_off + load.waiting) as f64;
-    let expected = (completed.sqrt() + 1.0).powi(2);
-    let arrived = offered * load.elapsed_ns as f64 / 1e9;
-    Some(expected < arrived && left > LEFT * (left + completed))
+    let are_few = poisson_cdf(completed, offered) < CHANCE;
+    Some(are_few && left > LEFT * (left + completed as f64))
 }
 
 /// Utilization during the whole load.

@@ -27,6 +27,7 @@ const UNTIL_INPUT_ENDS: &str = "read -r _; kill -KILL 0";
 #[derive(Debug)]
 pub struct Watchdog {
     shell: Child,
+    group: Pid,
 }
 
 impl Watchdog {
@@ -47,17 +48,16 @@ impl Watchdog {
             // Ctrl-C is keymark's to handle.
             .process_group(0)
             .spawn()?;
-        // An emulator of user programs returns before the shell leads its group, which nobody could join then. It fails, as it
-        // may, for a shell that has been started.
-        let number = Pid::from_raw(i32::try_from(shell.id()).map_err(io::Error::other)?);
-        let _ = setpgid(number, number);
-        Ok(Self { shell })
+        let group = Pid::from_raw(i32::try_from(shell.id()).map_err(io::Error::other)?);
+        // QEMU's user mode returns before the shell leads its group, and no program can join it then. A running shell refuses
+        // the call: it leads its group.
+        let _ = setpgid(group, group);
+        Ok(Self { shell, group })
     }
 
     /// Starts a program in the group.
     pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
-        let group = i32::try_from(self.shell.id()).map_err(io::Error::other)?;
-        command.process_group(group).spawn()
+        command.process_group(self.group.as_raw()).spawn()
     }
 
     /// Returns the group but the watchdog itself; nothing once it has ended, when its number may be another process's.
@@ -85,9 +85,7 @@ impl Watchdog {
             return;
         }
         // It may have been stopped with its group. Until it was waited for, the number is the group's.
-        if let Ok(group) = i32::try_from(self.shell.id()) {
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-        }
+        let _ = killpg(self.group, Signal::SIGKILL);
         let _ = self.shell.wait();
     }
 }

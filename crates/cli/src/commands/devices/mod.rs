@@ -17,8 +17,7 @@ use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
 use super::Outcome;
-use crate::args::DevicesArguments;
-use crate::args::DevicesCommand;
+use crate::args::{DevicesArguments, DevicesCommand};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{leftovers, output, user};
