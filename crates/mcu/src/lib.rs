@@ -18,3 +18,11 @@ pub mod predict;
 pub mod profiler;
 pub mod target;
 pub mod timing;
+
+/// Why something cannot be had: a part, a target, a program or its result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct McuError(String);
+
+/// Result with the one error that this crate has.
+pub type Result<T, E = McuError> = std::result::Result<T, E>;

@@ -6,10 +6,11 @@ use include_dir::{Dir, include_dir};
 use keymark_stats::Seconds;
 use serde::Deserialize;
 
-use crate::image::{Image, ImageError};
+use crate::image::Image;
 use crate::instruction::Architecture;
 use crate::machine::{Layout, SimulatedMachine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
+use crate::{McuError, Result};
 
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
@@ -17,7 +18,7 @@ const SCHEMA: u32 = 1;
 /// Parts that come with keymark: a file each, and a README.
 static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/data");
 
-fn shipped() -> impl Iterator<Item = Result<PartFile, MicrocontrollerError>> {
+fn shipped() -> impl Iterator<Item = Result<PartFile>> {
     let files = SHIPPED.files();
     let parts = files.filter(|file| file.path().extension() == Some("toml".as_ref()));
     let texts = parts.filter_map(include_dir::File::contents_utf8);
@@ -121,42 +122,6 @@ pub struct Microcontroller {
     pub assumed: Vec<String>,
 }
 
-/// Why a microcontroller cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum MicrocontrollerError {
-    /// Not the file's format.
-    #[error("cannot read microcontroller {name}: {reason}")]
-    Malformed {
-        /// File or name.
-        name: String,
-        /// Reason.
-        reason: String,
-    },
-    /// No such part.
-    #[error(
-        "unknown microcontroller '{wanted}'; choose from {known}, each with '@MHz' for another clock, or give the \
-         path of a .toml file"
-    )]
-    Unknown {
-        /// Name as given.
-        wanted: String,
-        /// Known names.
-        known: String,
-    },
-    /// A clock that the part does not allow.
-    #[error("{name} runs at {least} to {most}, not at '{wanted}'")]
-    Clock {
-        /// The part.
-        name: String,
-        /// Clock as given.
-        wanted: String,
-        /// The slowest.
-        least: Megahertz,
-        /// The fastest.
-        most: Megahertz,
-    },
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct PartFile {
@@ -212,72 +177,60 @@ struct Wait {
 const MOST_KIB: u32 = 16 * 1024;
 
 impl PartFile {
-    fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
-        let malformed = |reason: String| MicrocontrollerError::Malformed {
-            name: name.to_owned(),
-            reason,
-        };
+    fn parse(text: &str, name: &str) -> Result<Self> {
+        let malformed =
+            |reason: String| McuError(format!("cannot read microcontroller {name}: {reason}"));
         let file: Self = toml::from_str(text).map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start));
             let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
             malformed(format!("line {line}: {}", error.message()))
         })?;
-        if file.schema != SCHEMA {
-            return Err(malformed(format!(
-                "it has version {}, but this keymark reads {SCHEMA}; update keymark",
-                file.schema
-            )));
-        }
-        let sizes = 1..=MOST_KIB;
-        if file.ccm_kib > MOST_KIB {
-            return Err(malformed(format!("ccm-kib must be at most {MOST_KIB}")));
-        }
-        if file.flash_kib.is_some_and(|kib| !sizes.contains(&kib)) || !sizes.contains(&file.ram_kib)
-        {
-            return Err(malformed(format!(
-                "flash-kib and ram-kib must be 1 to {MOST_KIB}"
-            )));
-        }
-        if !matches!(
-            (file.core, file.multiply_cycles),
-            (_, None | Some(1)) | (Core::CortexM0Plus, Some(32))
-        ) {
-            return Err(malformed(
-                "multiply-cycles must be 1, or 32 on a Cortex-M0+".to_owned(),
-            ));
-        }
-        let (bits, is_small) = (file.priority_bits, file.core == Core::CortexM0Plus);
-        if bits.is_some_and(|bits| is_small || !(3..=8).contains(&bits)) {
-            return Err(malformed(
-                "priority-bits must be 3 to 8; a Cortex-M0+ always has 2".to_owned(),
-            ));
-        }
-        let above = file.flash_base.checked_add(file.flash_size());
-        if above.is_none_or(|end| end > file.ram_base)
-            || file.ram_base.checked_add(file.ram_kib * 1024).is_none()
-        {
-            return Err(malformed("RAM must lie above flash".to_owned()));
-        }
-        let seen = file.flash_size().next_power_of_two();
-        if !file.flash_base.is_multiple_of(seen) {
-            return Err(malformed(format!(
-                "flash-base must be a multiple of {seen:#x}, as flash is decoded"
-            )));
-        }
-        if file.flash.wait.is_empty() {
-            return Err(malformed(
-                "flash.wait must say how many wait states there are".to_owned(),
-            ));
-        }
-        let flashes = file.flash.wait.iter().map(|wait| file.flash(wait.states));
-        match flashes.filter_map(|flash| flash.problem()).next() {
-            Some(problem) => Err(malformed(problem.to_owned())),
+        match file.problem() {
+            Some(problem) => Err(malformed(problem)),
             None => Ok(file),
         }
     }
 
+    /// Returns what the file got wrong.
+    fn problem(&self) -> Option<String> {
+        let sizes = 1..=MOST_KIB;
+        let is_small = self.core == Core::CortexM0Plus;
+        let (flash_size, ram) = (self.flash_size(), self.ram_kib.checked_mul(1024));
+        let above = self.flash_base.checked_add(flash_size);
+        let seen = flash_size.checked_next_power_of_two().unwrap_or(1);
+        let mut flashes = self.flash.wait.iter().map(|wait| self.flash(wait.states));
+        let problems = [
+            (self.schema != SCHEMA).then(|| {
+                let version = self.schema;
+                format!("it has version {version}, but this keymark reads {SCHEMA}; update keymark")
+            }),
+            (self.ccm_kib > MOST_KIB).then(|| format!("ccm-kib must be at most {MOST_KIB}")),
+            (self.flash_kib.is_some_and(|kib| !sizes.contains(&kib))
+                || !sizes.contains(&self.ram_kib))
+            .then(|| format!("flash-kib and ram-kib must be 1 to {MOST_KIB}")),
+            (!matches!(self.multiply_cycles, None | Some(1))
+                && (!is_small || self.multiply_cycles != Some(32)))
+            .then(|| "multiply-cycles must be 1, or 32 on a Cortex-M0+".to_owned()),
+            self.priority_bits
+                .filter(|bits| is_small || !(3..=8).contains(bits))
+                .map(|_| "priority-bits must be 3 to 8; a Cortex-M0+ always has 2".to_owned()),
+            (above.is_none_or(|end| end > self.ram_base)
+                || ram.and_then(|ram| ram.checked_add(self.ram_base)).is_none())
+            .then(|| "RAM must lie above flash".to_owned()),
+            (!self.flash_base.is_multiple_of(seen)).then(|| {
+                format!("flash-base must be a multiple of {seen:#x}, as flash is decoded")
+            }),
+            self.flash
+                .wait
+                .is_empty()
+                .then(|| "flash.wait must say how many wait states there are".to_owned()),
+            flashes.find_map(|flash| flash.problem()).map(str::to_owned),
+        ];
+        problems.into_iter().flatten().next()
+    }
+
     /// Finds a part, which keeps the name by which it was asked for.
-    fn find(name: &str) -> Result<Self, MicrocontrollerError> {
+    fn find(name: &str) -> Result<Self> {
         let mut known = Vec::new();
         for file in shipped() {
             let mut file = file?;
@@ -290,15 +243,16 @@ impl PartFile {
             known.push(file.name);
             known.append(&mut file.also);
         }
-        Err(MicrocontrollerError::Unknown {
-            wanted: name.to_owned(),
-            known: known.join(", "),
-        })
+        Err(McuError(format!(
+            "unknown microcontroller '{name}'; choose from {}, each with '@MHz' for another clock, or give the path of a \
+             .toml file",
+            known.join(", ")
+        )))
     }
 
-    /// Returns the size in bytes; `parse` has checked that it can be counted.
+    /// Returns the size in bytes.
     fn flash_size(&self) -> u32 {
-        self.flash_kib.unwrap_or_default() * 1024
+        self.flash_kib.unwrap_or_default().saturating_mul(1024)
     }
 
     const fn flash(&self, wait_states: u8) -> FlashTiming {
@@ -315,17 +269,22 @@ impl PartFile {
         }
     }
 
-    fn most(&self) -> Megahertz {
+    /// Refuses a clock that the part does not allow.
+    fn impossible(&self, wanted: impl fmt::Display) -> McuError {
         let fastest = self.flash.wait.iter().map(|wait| wait.up_to_mhz).max();
-        fastest.unwrap_or(self.clock_mhz)
+        let (least, most) = (self.least_mhz, fastest.unwrap_or(self.clock_mhz));
+        let name = &self.name;
+        McuError(format!(
+            "{name} runs at {least} to {most}, not at '{wanted}'"
+        ))
     }
 
-    fn at_usual_clock(self) -> Result<Microcontroller, MicrocontrollerError> {
+    fn at_usual_clock(self) -> Result<Microcontroller> {
         let clock = self.clock_mhz;
         self.at(clock)
     }
 
-    fn at(self, clock: Megahertz) -> Result<Microcontroller, MicrocontrollerError> {
+    fn at(self, clock: Megahertz) -> Result<Microcontroller> {
         let wait = self
             .flash
             .wait
@@ -333,12 +292,7 @@ impl PartFile {
             .filter(|wait| wait.up_to_mhz >= clock)
             .min_by_key(|wait| wait.up_to_mhz);
         let Some(wait) = wait.filter(|_| clock >= self.least_mhz) else {
-            return Err(MicrocontrollerError::Clock {
-                name: self.name.clone(),
-                wanted: clock.to_string(),
-                least: self.least_mhz,
-                most: self.most(),
-            });
+            return Err(self.impossible(clock));
         };
         let flash = self.flash(wait.states);
         let flash_size = self.flash_size();
@@ -377,21 +331,24 @@ impl PartFile {
 
 impl Microcontroller {
     /// The parts that come with keymark, each at its usual frequency.
-    pub fn shipped() -> Result<Vec<Self>, MicrocontrollerError> {
+    pub fn shipped() -> Result<Vec<Self>> {
         shipped()
             .map(|file| file.and_then(PartFile::at_usual_clock))
             .collect()
     }
 
     /// A part as in `data`, at its usual frequency; errors call it `name`.
-    pub fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
         PartFile::parse(text, name).and_then(PartFile::at_usual_clock)
     }
 
     /// A machine of this part with that program in it.
-    pub fn load(&self, image: &Image) -> Result<SimulatedMachine, ImageError> {
+    pub fn load(&self, image: &Image) -> Result<SimulatedMachine> {
         if let Some(found) = image.armv7().filter(|_| self.core == Core::CortexM0Plus) {
-            return Err(ImageError::LargerCore(found));
+            return Err(McuError(format!(
+                "this program was compiled for {found}, but a Cortex-M0+ has ARMv6-M only: compile it with \
+                 -mcpu=cortex-m0plus, or choose a part with another core with --mcu"
+            )));
         }
         let machine = image.machine(&self.layout)?;
         Ok(machine
@@ -401,7 +358,7 @@ impl Microcontroller {
     }
 
     /// The shipped part of that name, with `@MHz` for another clock.
-    pub fn find(wanted: &str) -> Result<Self, MicrocontrollerError> {
+    pub fn find(wanted: &str) -> Result<Self> {
         let (name, clock) = match wanted.rsplit_once('@') {
             Some((name, clock)) => (name, Some(clock)),
             None => (wanted, None),
@@ -410,12 +367,7 @@ impl Microcontroller {
         let Some(clock) = clock else {
             return file.at_usual_clock();
         };
-        let megahertz = clock.parse().map_err(|_| MicrocontrollerError::Clock {
-            name: file.name.clone(),
-            wanted: clock.to_owned(),
-            least: file.least_mhz,
-            most: file.most(),
-        })?;
+        let megahertz = clock.parse().map_err(|_| file.impossible(clock))?;
         file.at(Megahertz(megahertz))
     }
 }

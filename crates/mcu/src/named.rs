@@ -1,15 +1,11 @@
 //! Enumerations whose variants have a name each.
 
+use crate::McuError;
+
 /// A word that is none of those there are.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} '{wanted}'; choose from {known}")]
-pub struct UnknownWord {
-    /// Kind of word.
-    pub what: &'static str,
-    /// Word as given.
-    pub wanted: String,
-    /// Known words.
-    pub known: String,
+pub(crate) fn unknown(what: &str, wanted: &str, known: &[&str]) -> McuError {
+    let known = known.join(", ");
+    McuError(format!("unknown {what} '{wanted}'; choose from {known}"))
 }
 
 /// Declares one, with `ALL` of its variants in order and the `name` of each.
@@ -40,7 +36,7 @@ macro_rules! named {
 macro_rules! from_name {
     ($enum:ident, $what:expr $(, $other:literal => $same:expr)*) => {
         impl std::str::FromStr for $enum {
-            type Err = $crate::named::UnknownWord;
+            type Err = $crate::McuError;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 $(if text == $other {
@@ -49,11 +45,7 @@ macro_rules! from_name {
                 let mut all = Self::ALL.iter().copied();
                 all.find(|known| known.name() == text).ok_or_else(|| {
                     let names: Vec<_> = Self::ALL.iter().map(|known| known.name()).collect();
-                    $crate::named::UnknownWord {
-                        what: $what,
-                        wanted: text.to_owned(),
-                        known: names.join(", "),
-                    }
+                    $crate::named::unknown($what, text, &names)
                 })
             }
         }

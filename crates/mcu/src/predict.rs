@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use keymark_stats::{Band, Seconds};
 
-use crate::kernel::{Kernel, KernelError};
+use crate::Result;
+use crate::kernel::Kernel;
 use crate::microcontroller::{Core, Microcontroller};
 use crate::target::Target;
 use crate::timing::{
@@ -33,7 +34,7 @@ pub struct Prediction {
 
 impl Prediction {
     /// Runs the kernel in the simulator.
-    pub fn new(target: &Target, kernel: Kernel) -> Result<Self, KernelError> {
+    pub fn new(target: &Target, kernel: Kernel) -> Result<Self> {
         let mut timing = Banded::new(&target.mcu);
         kernel.run(&target.mcu, &target.options, &mut timing)?;
         let phases: Vec<Phase> = timing

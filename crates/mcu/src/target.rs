@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::kernel::{Kernel, OPTION_NAMES, Options, UnknownWord};
-use crate::microcontroller::{Microcontroller, MicrocontrollerError};
+use crate::kernel::{Kernel, OPTION_NAMES, Options};
+use crate::microcontroller::Microcontroller;
 use crate::named::{from_name, named};
+use crate::{McuError, Result};
 
 named! {
     /// Options to begin with.
@@ -42,25 +43,6 @@ pub struct Target {
     pub options: Options,
 }
 
-/// Why there is no such target.
-#[derive(Debug, thiserror::Error)]
-pub enum TargetError {
-    /// The part.
-    #[error(transparent)]
-    Microcontroller(#[from] MicrocontrollerError),
-    /// An option or preset.
-    #[error(transparent)]
-    Word(#[from] UnknownWord),
-    /// The part cannot do it.
-    #[error("{target} is not possible: {reason}")]
-    Impossible {
-        /// Target as given.
-        target: String,
-        /// Why not.
-        reason: String,
-    },
-}
-
 impl Target {
     /// A part with a preset's options.
     pub const fn new(mcu: Microcontroller, preset: Preset) -> Self {
@@ -73,7 +55,7 @@ impl Target {
     }
 
     /// A part with the words behind its name.
-    pub fn with_words(mcu: Microcontroller, words: &str) -> Result<Self, TargetError> {
+    pub fn with_words(mcu: Microcontroller, words: &str) -> Result<Self> {
         let (mut presets, mut changes) = (Vec::new(), Vec::new());
         for word in words.split(',').filter(|word| !word.is_empty()) {
             match word.split_once('=') {
@@ -107,13 +89,10 @@ impl Target {
     }
 
     /// Itself, if the part can do that.
-    pub fn checked(self) -> Result<Self, TargetError> {
+    pub fn checked(self) -> Result<Self> {
         match self.problem() {
             None => Ok(self),
-            Some(reason) => Err(TargetError::Impossible {
-                target: self.to_string(),
-                reason,
-            }),
+            Some(reason) => Err(McuError(format!("{self} is not possible: {reason}"))),
         }
     }
 }
@@ -142,9 +121,9 @@ fn named(name: &str, words: &[String]) -> String {
 }
 
 impl FromStr for Target {
-    type Err = TargetError;
+    type Err = McuError;
 
-    fn from_str(text: &str) -> Result<Self, TargetError> {
+    fn from_str(text: &str) -> Result<Self> {
         let (name, words) = text.split_once(':').unwrap_or((text, ""));
         Self::with_words(Microcontroller::find(name)?, words)
     }

@@ -3,11 +3,13 @@
 mod attributes;
 mod symbols;
 
+use std::fmt::Display;
 use std::ops::Range;
 
 use goblin::elf::{Elf, header, program_header};
 
 use crate::machine::{Layout, Memory, SimulatedMachine};
+use crate::{McuError, Result};
 
 /// More than this no part holds: flash and RAM of 16 MiB each.
 const MOST_BYTES: usize = 32 << 20;
@@ -68,92 +70,33 @@ pub struct Symbol {
     pub is_function: bool,
 }
 
-/// Why a file is no program for these cores.
-#[derive(Debug, thiserror::Error)]
-pub enum ImageError {
-    /// Not readable as ELF.
-    #[error("this is not a usable ELF file: {0}")]
-    Malformed(String),
-    /// Program for another machine.
-    #[error(
-        "this ELF file is for {found}, not a little-endian 32-bit Arm program; compile it with arm-none-eabi-gcc -mcpu=cortex-m3"
-    )]
-    OtherMachine {
-        /// Machine of the program.
-        found: String,
-    },
-    /// Nothing to execute.
-    #[error("this ELF file has nothing to load; give the linked program, not an object file")]
-    Empty,
-    /// Program for a core of another architecture.
-    #[error(
-        "this program was compiled for {0}; the simulated cores are Cortex-M0+, M3 and M4: compile it with \
-         -mcpu=cortex-m0plus, -mcpu=cortex-m3 or -mcpu=cortex-m4"
-    )]
-    OtherCore(&'static str),
-    /// Program for a larger core than the part has.
-    #[error(
-        "this program was compiled for {0}, but a Cortex-M0+ has ARMv6-M only: compile it with -mcpu=cortex-m0plus, or \
-         choose a part with another core with --mcu"
-    )]
-    LargerCore(&'static str),
-    /// Segment where this part has no memory.
-    #[error(
-        "{bytes} bytes at {address:#010x} do not fit the memory, which is {layout}; link the program for this part, or \
-         choose another with --mcu"
-    )]
-    DoesNotFit {
-        /// First address.
-        address: u32,
-        /// Length.
-        bytes: u32,
-        /// The memory.
-        layout: Layout,
-    },
-    /// The stack would begin where there is no RAM.
-    #[error(
-        "the vector table puts the stack pointer at {stack:#010x}, but the memory is {layout}; link the program for this \
-         part, or choose another with --mcu"
-    )]
-    Stack {
-        /// Initial stack pointer of the table.
-        stack: u32,
-        /// The memory.
-        layout: Layout,
-    },
-    /// Nothing to begin with.
-    #[error(
-        "its entry {0:#010x} is not Thumb code of this program (bit 0 set); put a vector table at the beginning of \
-         flash, or mark the function with .thumb_func and name it with ENTRY()"
-    )]
-    Entry(u32),
-    /// Not among the kernels.
-    #[error("no program {0} comes with keymark; run kernels/build and compile again")]
-    NotShipped(String),
-    /// A symbol that is needed is not there.
-    #[error("the program has no symbol '{0}'")]
-    NoSymbol(String),
+fn malformed(error: impl Display) -> McuError {
+    McuError(format!("this is not a usable ELF file: {error}"))
 }
 
-fn malformed(error: impl ToString) -> ImageError {
-    ImageError::Malformed(error.to_string())
+fn no_symbol(name: impl Display) -> McuError {
+    McuError(format!("the program has no symbol '{name}'"))
 }
 
 impl Image {
     /// Reads the content of an ELF file.
-    pub fn parse(file: &[u8]) -> Result<Self, ImageError> {
+    pub fn parse(file: &[u8]) -> Result<Self> {
         let elf = Elf::parse(file).map_err(malformed)?;
         if elf.is_64 || !elf.little_endian || elf.header.e_machine != header::EM_ARM {
             let found = match elf.header.e_machine {
                 header::EM_ARM => "big-endian Arm",
                 other => header::machine_to_str(other),
             };
-            return Err(ImageError::OtherMachine {
-                found: found.to_owned(),
-            });
+            return Err(McuError(format!(
+                "this ELF file is for {found}, not a little-endian 32-bit Arm program; compile it with \
+                 arm-none-eabi-gcc -mcpu=cortex-m3"
+            )));
         }
         if let Some(other) = attributes(&elf, file).and_then(attributes::foreign) {
-            return Err(ImageError::OtherCore(other));
+            return Err(McuError(format!(
+                "this program was compiled for {other}; the simulated cores are Cortex-M0+, M3 and M4: compile it with \
+                 -mcpu=cortex-m0plus, -mcpu=cortex-m3 or -mcpu=cortex-m4"
+            )));
         }
         let mut segments = Vec::new();
         let mut room = MOST_BYTES;
@@ -179,7 +122,9 @@ impl Image {
             });
         }
         if segments.iter().all(|segment| segment.bytes.is_empty()) {
-            return Err(ImageError::Empty);
+            let why =
+                "this ELF file has nothing to load; give the linked program, not an object file";
+            return Err(McuError(why.to_owned()));
         }
         Ok(Self {
             file: file.to_vec(),
@@ -197,24 +142,24 @@ impl Image {
     }
 
     /// The symbol of that name.
-    pub fn symbol(&self, name: &str) -> Result<&Symbol, ImageError> {
+    pub fn symbol(&self, name: &str) -> Result<&Symbol> {
         self.symbols
             .iter()
             .find(|symbol| symbol.name == name)
-            .ok_or_else(|| ImageError::NoSymbol(name.to_owned()))
+            .ok_or_else(|| no_symbol(name))
     }
 
     /// Gives a variable another initial value.
-    pub fn initialise(&mut self, name: &str, bytes: &[u8]) -> Result<(), ImageError> {
+    pub fn initialise(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let address = self.symbol(name)?.address;
         let written = self.write(address, |segment| segment.runs_at, bytes);
-        written.ok_or_else(|| ImageError::NoSymbol(format!("{name} with an initial value")))
+        written.ok_or_else(|| no_symbol(format_args!("{name} with an initial value")))
     }
 
     /// Replaces loaded bytes.
-    pub fn replace(&mut self, address: u32, bytes: &[u8]) -> Result<(), ImageError> {
+    pub fn replace(&mut self, address: u32, bytes: &[u8]) -> Result<()> {
         let written = self.write(address, |segment| segment.address, bytes);
-        written.ok_or_else(|| ImageError::NoSymbol(format!("at {address:#010x}")))
+        written.ok_or_else(|| no_symbol(format_args!("at {address:#010x}")))
     }
 
     /// Replaces bytes; `first` returns the address of a segment's first byte.
@@ -267,7 +212,7 @@ impl Image {
     }
 
     /// A machine with this program, ready to begin as after a reset.
-    pub fn machine(&self, layout: &Layout) -> Result<SimulatedMachine, ImageError> {
+    pub fn machine(&self, layout: &Layout) -> Result<SimulatedMachine> {
         let mut memory = Memory::new(layout.clone());
         for segment in &self.segments {
             let bytes = &self.file[segment.bytes.clone()];
@@ -276,11 +221,11 @@ impl Image {
             }
             let there = memory.bytes(segment.runs_at, segment.size as usize);
             if there.is_err() || !bytes.is_empty() && memory.load(segment.address, bytes).is_err() {
-                return Err(ImageError::DoesNotFit {
-                    address: segment.address,
-                    bytes: segment.size,
-                    layout: layout.clone(),
-                });
+                return Err(McuError(format!(
+                    "{} bytes at {:#010x} do not fit the memory, which is {layout}; link the program for this part, or \
+                     choose another with --mcu",
+                    segment.size, segment.address
+                )));
             }
         }
         let (entry, stack, vectors) = self.start(&memory)?;
@@ -296,7 +241,7 @@ impl Image {
     /// Looks for the vector table at the beginning of flash, as boards do, then where a symbol names it, where the file's
     /// entry is in it, and where a segment begins. A program without one begins at the file's entry, the stack at the end
     /// of RAM.
-    fn start(&self, memory: &Memory) -> Result<Start, ImageError> {
+    fn start(&self, memory: &Memory) -> Result<Start> {
         let layout = memory.layout();
         let named = self.symbols.iter().filter(|one| {
             let is_aligned = one.address.is_multiple_of(TABLE_ALIGNMENT);
@@ -317,7 +262,7 @@ impl Image {
         });
         first.unwrap_or_else(|| {
             if !self.holds(self.entry, memory) {
-                return Err(ImageError::Entry(self.entry));
+                return Err(no_entry(self.entry));
             }
             let stack = layout.ram_base.wrapping_add(layout.ram_size) & !7;
             Ok((self.entry, stack, layout.flash_base))
@@ -325,17 +270,18 @@ impl Image {
     }
 
     /// The vector table there, if there is one.
-    fn table(&self, vectors: u32, memory: &Memory) -> Option<Result<Start, ImageError>> {
+    fn table(&self, vectors: u32, memory: &Memory) -> Option<Result<Start>> {
         let stack = memory.word(vectors).ok()?;
         let entry = memory.word(vectors.wrapping_add(4)).ok()?;
         let has_stack = memory.is_ram(stack.wrapping_sub(4));
         match (self.holds(entry, memory), has_stack) {
             (true, true) => Some(Ok((entry, stack & !3, vectors))),
-            (true, false) => Some(Err(ImageError::Stack {
-                stack,
-                layout: memory.layout().clone(),
-            })),
-            (false, true) if self.holds(entry | 1, memory) => Some(Err(ImageError::Entry(entry))),
+            (true, false) => Some(Err(McuError(format!(
+                "the vector table puts the stack pointer at {stack:#010x}, but the memory is {}; link the program for \
+                 this part, or choose another with --mcu",
+                memory.layout()
+            )))),
+            (false, true) if self.holds(entry | 1, memory) => Some(Err(no_entry(entry))),
             (false, _) => None,
         }
     }
@@ -351,6 +297,13 @@ impl Image {
                 .iter()
                 .any(|one| within(one.address, one) || within(one.runs_at, one))
     }
+}
+
+fn no_entry(entry: u32) -> McuError {
+    McuError(format!(
+        "its entry {entry:#010x} is not Thumb code of this program (bit 0 set); put a vector table at the beginning of \
+         flash, or mark the function with .thumb_func and name it with ENTRY()"
+    ))
 }
 
 fn attributes<'f>(elf: &Elf<'_>, file: &'f [u8]) -> Option<&'f [u8]> {

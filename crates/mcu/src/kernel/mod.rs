@@ -3,13 +3,11 @@
 
 mod program;
 
-pub use program::KernelError;
-
 use std::fmt;
 
+use crate::Result;
 use crate::microcontroller::Core;
-pub use crate::named::UnknownWord;
-use crate::named::{from_name, named};
+use crate::named::{from_name, named, unknown};
 
 named! {
     /// A private-key operation.
@@ -76,18 +74,12 @@ macro_rules! options {
 
         impl Options {
             /// Sets one by its words.
-            pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownWord> {
+            pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
                 // `-O3`, as compilers have it.
                 let value = if name == "opt" { value.trim_start_matches('-') } else { value };
                 match name {
                     $(stringify!($field) => self.$field = value.parse()?,)+
-                    _ => {
-                        return Err(UnknownWord {
-                            what: "option",
-                            wanted: name.to_owned(),
-                            known: OPTION_NAMES.join(", "),
-                        });
-                    }
+                    _ => return Err(unknown("option", name, &OPTION_NAMES)),
                 }
                 Ok(())
             }

@@ -3,10 +3,11 @@
 use include_dir::{Dir, File, include_dir};
 
 use super::{Crt, Kernel, Options, Square, Umaal};
-use crate::image::{Image, ImageError};
+use crate::image::Image;
 use crate::machine::{SimulatedMachine, Stop};
 use crate::microcontroller::Microcontroller;
 use crate::timing::{Pipeline, Timing, Untimed};
+use crate::{McuError, Result};
 
 /// Several times what the longest kernel needs: beyond it something is wrong.
 const INSTRUCTION_LIMIT: u64 = 10_000_000_000;
@@ -16,33 +17,6 @@ static ELF: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels/elf");
 /// The results that the default inputs must have, in hexadecimal, as kernels write them
 /// (`kernels/expected.py`, which knows nothing of the kernels' arithmetic).
 static EXPECTED: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels/expected");
-
-/// Why a kernel gave no result.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what their fields are")]
-pub enum KernelError {
-    /// Program that cannot be loaded.
-    #[error("{kernel} cannot be loaded into {mcu}: {source}")]
-    Image {
-        kernel: Kernel,
-        mcu: String,
-        source: ImageError,
-    },
-    /// Program that ended without success.
-    #[error(
-        "{kernel} on {mcu} ended with {stop} after {executed} instructions; it needs 20 KiB of RAM and 64 KiB of flash"
-    )]
-    Stopped {
-        kernel: Kernel,
-        mcu: String,
-        stop: Stop,
-        /// Instructions until then.
-        executed: u64,
-    },
-    /// Wrong result.
-    #[error("{kernel} on {mcu} gave a wrong result, so its time means nothing; please report this")]
-    WrongResult { kernel: Kernel, mcu: String },
-}
 
 impl Kernel {
     /// Name of its files.
@@ -54,7 +28,7 @@ impl Kernel {
     }
 
     /// The program of that variant, as compiled.
-    fn elf(self, options: &Options) -> Result<&'static [u8], ImageError> {
+    fn elf(self, options: &Options) -> Result<&'static [u8]> {
         let program = match self {
             Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => "rsa",
             Self::X25519 | Self::Ed25519 => self.file(),
@@ -65,12 +39,16 @@ impl Kernel {
             Umaal::Portable => "c",
         };
         let name = format!("{program}-{step}-{}.elf", options.opt.name().to_lowercase());
-        let file = ELF.get_file(&name);
-        Ok(file.ok_or(ImageError::NotShipped(name))?.contents())
+        let missing = || {
+            McuError(format!(
+                "no program {name} comes with keymark; run kernels/build and compile again"
+            ))
+        };
+        Ok(ELF.get_file(&name).ok_or_else(missing)?.contents())
     }
 
     /// The program with these options in it, ready to be loaded.
-    pub fn image(self, options: &Options) -> Result<Image, ImageError> {
+    pub fn image(self, options: &Options) -> Result<Image> {
         let mut image = Image::parse(self.elf(options)?)?;
         if let Some(bits) = self.rsa_bits() {
             // `struct options` of kernels/rsa/rsa.c: a window of four bits, the key in RAM.
@@ -93,45 +71,42 @@ impl Kernel {
         mcu: &Microcontroller,
         options: &Options,
         timing: &mut T,
-    ) -> Result<SimulatedMachine, KernelError> {
+    ) -> Result<SimulatedMachine> {
         let loaded = self.image(options).and_then(|image| mcu.load(&image));
-        let mut machine = loaded.map_err(|source| KernelError::Image {
-            kernel: self,
-            mcu: mcu.name.clone(),
-            source,
-        })?;
+        let unloaded = |error| {
+            McuError(format!(
+                "{self} cannot be loaded into {}: {error}",
+                mcu.name
+            ))
+        };
+        let mut machine = loaded.map_err(unloaded)?;
         let stop = machine.run(timing, INSTRUCTION_LIMIT);
         if stop != Stop::Exit(0) {
-            return Err(KernelError::Stopped {
-                kernel: self,
-                mcu: mcu.name.clone(),
-                stop,
-                executed: machine.executed(),
-            });
+            return Err(McuError(format!(
+                "{self} on {} ended with {stop} after {} instructions; it needs 20 KiB of RAM and 64 KiB of flash",
+                mcu.name,
+                machine.executed()
+            )));
         }
         let result = String::from_utf8_lossy(machine.output());
         let expected = EXPECTED.get_file(self.file());
         let expected = expected.and_then(File::contents_utf8).map(str::trim);
         if !expected.is_some_and(|expected| result.starts_with(expected)) {
-            return Err(KernelError::WrongResult {
-                kernel: self,
-                mcu: mcu.name.clone(),
-            });
+            return Err(McuError(format!(
+                "{self} on {} gave a wrong result, so its time means nothing; please report this",
+                mcu.name
+            )));
         }
         Ok(machine)
     }
 
     /// Runs it functionally.
-    pub fn execute(
-        self,
-        mcu: &Microcontroller,
-        options: &Options,
-    ) -> Result<SimulatedMachine, KernelError> {
+    pub fn execute(self, mcu: &Microcontroller, options: &Options) -> Result<SimulatedMachine> {
         self.run(mcu, options, &mut Untimed)
     }
 
     /// Runs it under the part's timing model.
-    pub fn time(self, mcu: &Microcontroller, options: &Options) -> Result<Pipeline, KernelError> {
+    pub fn time(self, mcu: &Microcontroller, options: &Options) -> Result<Pipeline> {
         let mut pipeline = Pipeline::new(mcu.timing, mcu.flash, &mcu.layout);
         self.run(mcu, options, &mut pipeline)?;
         Ok(pipeline)

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use keymark_mcu::image::{Image, ImageError};
+use keymark_mcu::McuError;
+use keymark_mcu::image::Image;
 use keymark_mcu::machine::SimulatedMachine;
 use keymark_mcu::microcontroller::Microcontroller;
 
@@ -38,7 +39,7 @@ pub fn assembled(assembly: &str, words: &[&str]) -> Option<Vec<u8>> {
 }
 
 /// The program on a part of that name.
-pub fn load(elf: &[u8], part: &str) -> Result<SimulatedMachine, ImageError> {
+pub fn load(elf: &[u8], part: &str) -> Result<SimulatedMachine, McuError> {
     let part = Microcontroller::find(part).unwrap();
     part.load(&Image::parse(elf)?)
 }

@@ -1,7 +1,7 @@
 //! Kernels for machines that know no markers, such as QEMU; `cli/benches` includes this file.
 
+use keymark_mcu::McuError;
 use keymark_mcu::decode::is_wide;
-use keymark_mcu::image::ImageError;
 use keymark_mcu::kernel::{Kernel, Options};
 use keymark_mcu::microcontroller::Microcontroller;
 
@@ -12,7 +12,7 @@ pub fn elf_without_markers(
     kernel: Kernel,
     mcu: &Microcontroller,
     options: &Options,
-) -> Result<Vec<u8>, ImageError> {
+) -> Result<Vec<u8>, McuError> {
     let mut image = kernel.image(options)?;
     let memory = mcu.load(&image)?.memory;
     let mut markers = Vec::new();

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use itertools::Itertools;
-use keymark_mcu::kernel::{Kernel, KernelError};
+use keymark_mcu::McuError;
+use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
@@ -141,7 +142,7 @@ fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
 }
 
 /// Predicts on all processors; the results have the order of the questions.
-pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
+pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, McuError>> {
     let bar = ProgressBar::new(wanted.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} predictions {elapsed}") {
         bar.set_style(style);
