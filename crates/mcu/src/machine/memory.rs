@@ -25,9 +25,8 @@ pub struct Memory {
     layout: Layout,
     flash: Vec<u8>,
     ram: Vec<u8>,
-    ccm: Vec<u8>,
-    /// Further data, with their addresses.
-    apart: Vec<(u32, Vec<u8>)>,
+    /// Further data with their addresses: the second RAM, if there is one, then what lies apart.
+    others: Vec<(u32, Vec<u8>)>,
     /// Executed part of RAM, with the bytes before it that a word may overlap with: first address and length.
     watched: (u32, u32),
     /// Executed halfwords, since code and variables may be adjacent: a write there makes decoded instructions stale.
@@ -44,11 +43,11 @@ fn at<const N: usize>(bytes: &[u8], offset: u32) -> Option<[u8; N]> {
 impl Memory {
     /// Erased flash and cleared RAM.
     pub fn new(layout: Layout) -> Self {
+        let second = (layout.ccm_base, vec![0; layout.ccm_size as usize]);
         Self {
             flash: vec![0xff; layout.flash_size as usize],
             ram: vec![0; layout.ram_size as usize],
-            ccm: vec![0; layout.ccm_size as usize],
-            apart: Vec::new(),
+            others: vec![second],
             watched: (0, 0),
             executed_halfwords: vec![false; layout.ram_size.div_ceil(HALFWORD) as usize],
             stale: false,
@@ -76,33 +75,22 @@ impl Memory {
         (offset < self.layout.ram_size).then_some(offset)
     }
 
-    /// The offset into the second RAM of an address that lies there.
-    fn ccm_offset(&self, address: u32) -> Option<u32> {
-        let offset = address.wrapping_sub(self.layout.ccm_base);
-        (offset < self.layout.ccm_size).then_some(offset)
-    }
-
     /// Adds memory apart from flash and RAM, for data alone. It has whole words.
     pub fn add(&mut self, address: u32, size: u32) {
         let bytes = ((address & 3).saturating_add(size) as usize).next_multiple_of(4);
-        self.apart.push((address & !3, vec![0; bytes]));
+        self.others.push((address & !3, vec![0; bytes]));
     }
 
     /// The addresses and sizes of memory apart from flash and RAM.
     pub fn apart(&self) -> impl Iterator<Item = (u32, usize)> {
-        self.apart.iter().map(|(at, bytes)| (*at, bytes.len()))
-    }
-
-    /// The place among the memories apart, and the offset there.
-    fn apart_offset(&self, address: u32) -> Option<(usize, usize)> {
-        let offset = |at: u32| address.wrapping_sub(at) as usize;
-        let index = self.apart().position(|(at, bytes)| offset(at) < bytes)?;
-        Some((index, offset(self.apart[index].0)))
+        let apart = self.others.iter().skip(1);
+        apart.map(|(at, bytes)| (*at, bytes.len()))
     }
 
     /// Returns true if there is RAM.
     pub fn is_ram(&self, address: u32) -> bool {
-        self.ram_offset(address).is_some() || self.ccm_offset(address).is_some()
+        let (second, size) = (self.layout.ccm_base, self.layout.ccm_size);
+        self.ram_offset(address).is_some() || address.wrapping_sub(second) < size
     }
 
     /// A little-endian value of `N` bytes, if all of it is in RAM.
@@ -130,23 +118,26 @@ impl Memory {
 
     /// Writes to RAM, aligned or not.
     pub(super) fn write(&mut self, address: u32, value: &[u8]) -> Result<(), BusError> {
-        let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
-            (&mut self.ram, offset as usize)
-        } else if let Some(offset) = self.ccm_offset(address) {
-            (&mut self.ccm, offset as usize)
-        } else {
-            let place = self.apart_offset(address);
-            let (index, offset) = place.ok_or(BusError::Write(address))?;
-            (&mut self.apart[index].1, offset)
-        };
-        let place = memory.get_mut(offset..offset + value.len());
+        let place = self.find_mut(address);
+        let place = place.and_then(|(memory, offset)| memory.get_mut(offset..offset + value.len()));
         place
             .ok_or(BusError::Write(address))?
             .copy_from_slice(value);
-        if self.ram_offset(address).is_some() {
-            self.stale |= self.is_code(offset, value.len());
+        if let Some(offset) = self.ram_offset(address) {
+            self.stale |= self.is_code(offset as usize, value.len());
         }
         Ok(())
+    }
+
+    /// The memory other than flash that an address lies in, and the offset there.
+    fn find_mut(&mut self, address: u32) -> Option<(&mut [u8], usize)> {
+        if let Some(offset) = self.ram_offset(address) {
+            return Some((&mut self.ram, offset as usize));
+        }
+        self.others.iter_mut().find_map(|(at, bytes)| {
+            let offset = address.wrapping_sub(*at) as usize;
+            (offset < bytes.len()).then_some((bytes.as_mut_slice(), offset))
+        })
     }
 
     #[cold]
@@ -173,20 +164,15 @@ impl Memory {
 
     /// Puts bytes there before the start: the one way to write flash.
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), BusError> {
-        let place = if let Some(offset) = self.ram_offset(address) {
-            self.ram.get_mut(offset as usize..)
-        } else if let Some(offset) = self.ccm_offset(address) {
-            self.ccm.get_mut(offset as usize..)
-        } else if let Some(offset) = self.flash_offset(address) {
-            self.flash.get_mut(offset as usize..)
-        } else {
-            let place = self.apart_offset(address);
-            place.and_then(|(index, offset)| self.apart[index].1.get_mut(offset..))
+        let place = match self.flash_offset(address) {
+            Some(offset) => Some((self.flash.as_mut_slice(), offset as usize)),
+            None => self.find_mut(address),
         };
-        let place = place
-            .and_then(|place| place.get_mut(..bytes.len()))
-            .ok_or(BusError::Write(address))?;
-        place.copy_from_slice(bytes);
+        let place =
+            place.and_then(|(memory, offset)| memory.get_mut(offset..)?.get_mut(..bytes.len()));
+        place
+            .ok_or(BusError::Write(address))?
+            .copy_from_slice(bytes);
         self.stale = true;
         Ok(())
     }
@@ -195,19 +181,18 @@ impl Memory {
     pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
         let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
             (&self.ram, offset)
-        } else if let Some(offset) = self.ccm_offset(address) {
-            (&self.ccm, offset)
         } else if let Some(offset) = self.flash_offset(address) {
             (&self.flash, offset)
         } else {
-            let place = self.apart_offset(address);
-            let (index, offset) = place.ok_or(BusError::Read(address))?;
-            (&self.apart[index].1, offset as u32)
+            let offset = |at: u32| address.wrapping_sub(at);
+            let mut others = self.others.iter();
+            let found = others.find(|(at, bytes)| (offset(*at) as usize) < bytes.len());
+            let (at, bytes) = found.ok_or(BusError::Read(address))?;
+            (bytes, offset(*at))
         };
-        let offset = offset as usize;
-        offset
-            .checked_add(length)
-            .and_then(|end| memory.get(offset..end))
+        let place = memory.get(offset as usize..);
+        place
+            .and_then(|place| place.get(..length))
             .ok_or(BusError::Read(address))
     }
 
