@@ -1,10 +1,10 @@
 //! 32-bit encodings of arithmetic: A5.3.1 to A5.3.3 and A5.3.11 to A5.3.17.
 
 use super::thumb16::{immediate_shift, shifted_data};
-use super::{bits, operands, register as field};
+use super::{bits, operands};
 use crate::instruction::{
-    Alu, BitField, Effect, Extend, Flags, Half, Halves, Lane, Lanes, Long, LongDsp, LongOperands,
-    Multiply, Operands, Register, Saturating, Shift, Sign, Unary,
+    Alu, BitField, Dual, Effect, Extend, Flags, Lane, Lanes, Long, LongDsp, Multiply, Operands,
+    Register, Saturating, Shift, Sign, Unary,
 };
 
 /// The sixteen opcodes shared by immediate and shifted-register forms; `None` where there is none.
@@ -176,66 +176,58 @@ fn miscellaneous(op1: u32, op2: u32, r: Operands) -> Option<Effect> {
     }
 }
 
-const fn half(bit: u32) -> Half {
-    if bit & 1 == 0 {
-        Half::Bottom
-    } else {
-        Half::Top
-    }
-}
-
-const fn halves(op2: u32) -> Halves {
-    Halves {
-        n: half(op2 >> 1),
-        m: half(op2),
-    }
-}
-
 /// A5.3.16
 pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
-    let (r, ra) = (operands(first, second), field(second, 12));
+    let (r, op1, op2) = (
+        operands(first, second),
+        bits(first, 4, 3),
+        bits(second, 4, 2),
+    );
     if bits(second, 6, 2) != 0 {
         return None;
     }
-    let op2 = bits(second, 4, 2);
-    let multiply = match (bits(first, 4, 3), op2) {
-        (0, 0) if ra == Register::PC => Multiply::Mul,
+    let low = op2 & 1 == 1;
+    let multiply = match (op1, op2) {
+        (0, 0) if r.a == Register::PC => Multiply::Mul,
         (0, 0) => Multiply::Mla,
         (0, 1) => Multiply::Mls,
-        (1, _) => Multiply::Smla(halves(op2)),
-        (2, 0 | 1) => Multiply::Smlad(half(op2)),
-        (3, 0 | 1) => Multiply::Smlaw(half(op2)),
-        (4, 0 | 1) => Multiply::Smlsd(half(op2)),
-        (5, 0 | 1) => Multiply::Smmla(half(op2)),
-        (6, 0 | 1) => Multiply::Smmls(half(op2)),
+        (1, _) => Multiply::Smla(op2 & 2 == 2, low),
+        (2 | 4, 0 | 1) => Multiply::Smlad(Dual {
+            exchanges: low,
+            subtracts: op1 == 4,
+        }),
+        (3, 0 | 1) => Multiply::Smlaw(low),
+        (5 | 6, 0 | 1) => Multiply::Smmla {
+            rounds: low,
+            subtracts: op1 == 6,
+        },
         (7, 0) => Multiply::Usada8,
         _ => return None,
     };
-    Some(Effect::Multiply(multiply, Flags::Keep, r, ra))
+    Some(Effect::Multiply(multiply, Flags::Keep, r))
 }
 
 /// A5.3.17
 pub(super) fn multiply_long(first: u32, second: u32) -> Option<Effect> {
-    let r = operands(first, second);
-    let products = LongOperands {
-        low: field(second, 12),
-        high: r.d,
-        n: r.n,
-        m: r.m,
-    };
-    let op2 = bits(second, 4, 4);
-    let long = |long| Some(Effect::MultiplyLong(long, products));
-    let dsp = |long| Some(Effect::MultiplyLongDsp(long, products));
-    let divide = |sign| Some(Effect::Divide(sign, r));
-    match (bits(first, 4, 3), op2) {
+    let (r, op1, op2) = (
+        operands(first, second),
+        bits(first, 4, 3),
+        bits(second, 4, 4),
+    );
+    let low = op2 & 1 == 1;
+    let long = |long| Some(Effect::MultiplyLong(long, r));
+    let dsp = |long| Some(Effect::MultiplyLongDsp(long, r));
+    match (op1, op2) {
         (0, 0) => long(Long::Smull),
-        (1, 0xf) => divide(Sign::Signed),
+        (1, 0xf) => Some(Effect::Divide(Sign::Signed, r)),
         (2, 0) => long(Long::Umull),
-        (3, 0xf) => divide(Sign::Unsigned),
+        (3, 0xf) => Some(Effect::Divide(Sign::Unsigned, r)),
         (4, 0) => long(Long::Smlal),
-        (4, 8..=11) => dsp(LongDsp::Smlal(halves(op2))),
-        (4, 12 | 13) => dsp(LongDsp::Smlald(half(op2))),
-        (5, 12 | 13) => dsp(LongDsp::Smlsld(half(op2))),
+        (4, 8..=11) => dsp(LongDsp::Smlal(op2 & 2 == 2, low)),
+        (4 | 5, 12 | 13) => dsp(LongDsp::Smlald(Dual {
+            exchanges: low,
+            subtracts: op1 == 5,
+        })),
         (6, 0) => long(Long::Umlal),
         (6, 6) => long(Long::Umaal),
         _ => None,

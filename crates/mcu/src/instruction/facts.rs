@@ -73,7 +73,7 @@ impl Effect {
             Self::Unary(_, r) | Self::BitField(_, r, _) | Self::Extend(_, r, _) => {
                 Facts::of(Class::Logic, r.d.bit())
             }
-            Self::Multiply(multiply, _, r, _) => {
+            Self::Multiply(multiply, _, r) => {
                 let class = match multiply {
                     Multiply::Mul => Class::Multiply,
                     Multiply::Mla | Multiply::Mls => Class::MultiplyAccumulate,
@@ -87,9 +87,9 @@ impl Effect {
                     Long::Umlal | Long::Smlal => Class::MultiplyLongAccumulate,
                     Long::Umaal => Class::Umaal,
                 };
-                Facts::of(class, r.low.bit() | r.high.bit())
+                Facts::of(class, r.a.bit() | r.d.bit())
             }
-            Self::MultiplyLongDsp(_, r) => Facts::of(Class::Dsp, r.low.bit() | r.high.bit()),
+            Self::MultiplyLongDsp(_, r) => Facts::of(Class::Dsp, r.a.bit() | r.d.bit()),
             Self::Divide(_, r) => Facts::of(Class::Divide, r.d.bit()),
             Self::Saturating(_, r)
             | Self::Saturate(_, r, ..)

@@ -43,7 +43,7 @@ impl Register {
 }
 
 /// A7.3.1. `Al` is not written in the instruction but the case outside IT blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Condition {
@@ -67,10 +67,10 @@ pub enum Condition {
 impl Condition {
     /// Returns the condition of four bits; 15 is AL as in IT blocks.
     pub const fn new(bits: u32) -> Self {
-        use Condition::{Al, Cc, Cs, Eq, Ge, Gt, Hi, Le, Ls, Lt, Mi, Ne, Pl, Vc, Vs};
-        [
-            Eq, Ne, Cs, Cc, Mi, Pl, Vs, Vc, Hi, Ls, Ge, Lt, Gt, Le, Al, Al,
-        ][(bits & 15) as usize]
+        match bits & 15 {
+            15 => Self::Al,
+            bits => <Self as strum::VariantArray>::VARIANTS[bits as usize],
+        }
     }
 }
 
@@ -123,10 +123,9 @@ pub enum Effect {
     ShiftRegister(Shift, Flags, Operands),
     /// MOVT
     MoveTop(Register, u16),
-    /// Multiplication, with Ra.
-    Multiply(Multiply, Flags, Operands, Register),
-    MultiplyLong(Long, LongOperands),
-    MultiplyLongDsp(LongDsp, LongOperands),
+    Multiply(Multiply, Flags, Operands),
+    MultiplyLong(Long, Operands),
+    MultiplyLongDsp(LongDsp, Operands),
     Divide(Sign, Operands),
     Saturating(Saturating, Operands),
     /// SSAT, USAT to that many bits.

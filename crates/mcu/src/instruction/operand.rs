@@ -7,28 +7,21 @@
 
 use super::Register;
 
-/// The registers of a computation by the manual's letters, R[d], R[n] and R[m]; those that a form has not are not
-/// looked at.
+/// The registers of a computation by the manual's letters, R[d], R[n], R[m] and R[a]; those that a form has not are not
+/// looked at. Of a product of 64 bits R[d] is RdHi and R[a] is RdLo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operands {
     pub d: Register,
     pub n: Register,
     pub m: Register,
+    pub a: Register,
 }
 
 impl Operands {
     pub const fn new(d: Register, n: Register, m: Register) -> Self {
-        Self { d, n, m }
+        let a = Register::PC;
+        Self { d, n, m, a }
     }
-}
-
-/// Operands of a product of 64 bits: RdLo, RdHi, Rn, Rm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LongOperands {
-    pub low: Register,
-    pub high: Register,
-    pub n: Register,
-    pub m: Register,
 }
 
 /// Transfer of one value at an offset from a base register.
@@ -156,41 +149,33 @@ pub enum Long {
     Umaal,
 }
 
-/// Halves of the operands that are multiplied.
+/// Products of the like halves of Rn and Rm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Halves {
-    /// Half of Rn.
-    pub n: Half,
-    /// Half of Rm.
-    pub m: Half,
+pub struct Dual {
+    /// True if the halves of Rm are exchanged first.
+    pub exchanges: bool,
+    /// True if the product of the top halves is subtracted from the other.
+    pub subtracts: bool,
 }
 
-/// Half of a register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Half {
-    Bottom,
-    Top,
-}
-
-/// Multiplications with a 32-bit result.
+/// Multiplications with a 32-bit result, which is added to Ra unless that is the PC. Halves are true for the top one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiply {
     /// Ra is ignored.
     Mul,
     Mla,
     Mls,
-    /// `SMUL<x><y>` where Ra is the PC, otherwise `SMLA<x><y>`.
-    Smla(Halves),
+    /// `SMUL<x><y>` or `SMLA<x><y>`: halves of Rn and of Rm.
+    Smla(bool, bool),
     /// `SMULW<y>` or `SMLAW<y>`.
-    Smlaw(Half),
-    /// SMUAD{X} or SMLAD{X}; `Top` exchanges the halves of Rm first.
-    Smlad(Half),
-    /// SMUSD{X} or SMLSD{X}.
-    Smlsd(Half),
-    /// SMMUL{R} or SMMLA{R}; `Top` rounds.
-    Smmla(Half),
-    /// SMMLS{R}.
-    Smmls(Half),
+    Smlaw(bool),
+    /// SMUAD{X} and SMUSD{X}, SMLAD{X} and SMLSD{X}.
+    Smlad(Dual),
+    /// SMMUL{R}, SMMLA{R} and SMMLS{R}.
+    Smmla {
+        rounds: bool,
+        subtracts: bool,
+    },
     /// USAD8 or USADA8.
     Usada8,
 }
@@ -198,9 +183,10 @@ pub enum Multiply {
 /// DSP products accumulated into 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongDsp {
-    Smlal(Halves),
-    Smlald(Half),
-    Smlsld(Half),
+    /// `SMLAL<x><y>`: halves of Rn and of Rm.
+    Smlal(bool, bool),
+    /// SMLALD{X} and SMLSLD{X}.
+    Smlald(Dual),
 }
 
 /// Saturating additions, QADD and its kin.

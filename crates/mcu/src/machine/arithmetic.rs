@@ -3,8 +3,8 @@
 //! extension.
 
 use crate::instruction::{
-    Alu, BitField, Extend, Flags, Half, Halves, Lane, Lanes, Long, LongDsp, Multiply, Operands,
-    Register, Saturating, Shift, Sign, Unary,
+    Alu, BitField, Dual, Extend, Flags, Lane, Lanes, Long, LongDsp, Multiply, Operands, Register,
+    Saturating, Shift, Sign, Unary,
 };
 use crate::machine::registers::Registers;
 
@@ -132,27 +132,18 @@ pub(super) const fn unary(unary: Unary, value: u32) -> u32 {
     }
 }
 
-const fn half(value: u32, half: Half) -> i64 {
-    match half {
-        Half::Bottom => value as i16 as i64,
-        Half::Top => (value >> 16) as i16 as i64,
-    }
+const fn half(value: u32, top: bool) -> i64 {
+    let half = if top { value >> 16 } else { value };
+    half as i16 as i64
 }
 
-/// Products of the like halves (or, exchanged, the unlike ones): bottom and top.
-const fn dual(n: u32, m: u32, exchange: Half) -> (i64, i64) {
-    let m = match exchange {
-        Half::Bottom => m,
-        Half::Top => m.rotate_left(16),
-    };
-    (
-        half(n, Half::Bottom) * half(m, Half::Bottom),
-        half(n, Half::Top) * half(m, Half::Top),
-    )
-}
-
-const fn product(n: u32, m: u32, halves: Halves) -> i64 {
-    half(n, halves.n) * half(m, halves.m)
+const fn dual(n: u32, m: u32, dual: Dual) -> i64 {
+    let m = if dual.exchanges { m.rotate_left(16) } else { m };
+    let (bottom, top) = (
+        half(n, false) * half(m, false),
+        half(n, true) * half(m, true),
+    );
+    bottom + if dual.subtracts { -top } else { top }
 }
 
 const fn pair(high: u32, low: u32) -> u64 {
@@ -175,15 +166,8 @@ pub(super) const fn long(long: Long, n: u32, m: u32, high: u32, low: u32) -> u64
 /// RdHi:RdLo of the DSP products.
 pub(super) const fn long_dsp(long: LongDsp, n: u32, m: u32, high: u32, low: u32) -> u64 {
     let sum = match long {
-        LongDsp::Smlal(halves) => product(n, m, halves),
-        LongDsp::Smlald(exchange) => {
-            let (bottom, top) = dual(n, m, exchange);
-            bottom + top
-        }
-        LongDsp::Smlsld(exchange) => {
-            let (bottom, top) = dual(n, m, exchange);
-            bottom - top
-        }
+        LongDsp::Smlal(top_n, top_m) => half(n, top_n) * half(m, top_m),
+        LongDsp::Smlald(of) => dual(n, m, of),
     };
     pair(high, low).wrapping_add(sum as u64)
 }
@@ -201,13 +185,13 @@ pub(super) const fn divide(sign: Sign, n: u32, m: u32) -> u32 {
 impl Registers {
     /// MUL to USADA8.
     #[inline(always)]
-    pub(super) fn multiply(&mut self, multiply: Multiply, flags: Flags, r: Operands, ra: Register) {
+    pub(super) fn multiply(&mut self, multiply: Multiply, flags: Flags, r: Operands) {
         let (n, m) = self.operands(r);
         let result = match multiply {
             Multiply::Mul => n.wrapping_mul(m),
-            Multiply::Mla => n.wrapping_mul(m).wrapping_add(self.get(ra)),
-            Multiply::Mls => self.get(ra).wrapping_sub(n.wrapping_mul(m)),
-            _ => self.multiply_dsp(multiply, n, m, ra),
+            Multiply::Mla => n.wrapping_mul(m).wrapping_add(self.get(r.a)),
+            Multiply::Mls => self.get(r.a).wrapping_sub(n.wrapping_mul(m)),
+            _ => self.multiply_dsp(multiply, n, m, r.a),
         };
         if flags == Flags::Set {
             self.set_nz(result);
@@ -217,23 +201,18 @@ impl Registers {
 
     fn multiply_dsp(&mut self, multiply: Multiply, n: u32, m: u32, ra: Register) -> u32 {
         let addend = self.get_or_zero(ra);
-        let (signed, whole) = (
-            i64::from(addend as i32),
-            i64::from(n as i32) * i64::from(m as i32),
-        );
+        let (signed, signed_n) = (i64::from(addend as i32), i64::from(n as i32));
         let sum = match multiply {
-            Multiply::Smla(halves) => product(n, m, halves) + signed,
-            Multiply::Smlaw(top) => ((i64::from(n as i32) * half(m, top)) >> 16) + signed,
-            Multiply::Smlad(exchange) => {
-                let (bottom, top) = dual(n, m, exchange);
-                bottom + top + signed
+            Multiply::Smla(top_n, top_m) => half(n, top_n) * half(m, top_m) + signed,
+            Multiply::Smlaw(top) => ((signed_n * half(m, top)) >> 16) + signed,
+            Multiply::Smlad(of) => dual(n, m, of) + signed,
+            Multiply::Smmla { rounds, subtracts } => {
+                let whole = signed_n * i64::from(m as i32);
+                let product = if subtracts { -whole } else { whole };
+                let rounding = i64::from(rounds) << 31;
+                let sum = (signed << 32).wrapping_add(product).wrapping_add(rounding);
+                return (sum >> 32) as u32;
             }
-            Multiply::Smlsd(exchange) => {
-                let (bottom, top) = dual(n, m, exchange);
-                bottom - top + signed
-            }
-            Multiply::Smmla(round) => return most_significant(signed, whole, round),
-            Multiply::Smmls(round) => return most_significant(signed, -whole, round),
             _ => return addend.wrapping_add(absolute_differences(n, m)),
         };
         // Q is set when the sum does not fit 32 bits (A7.7.141 and others).
@@ -242,15 +221,6 @@ impl Registers {
         }
         sum as u32
     }
-}
-
-/// The high word of a:0 + product, rounded by adding half where asked.
-const fn most_significant(addend: i64, product: i64, round: Half) -> u32 {
-    let rounding = match round {
-        Half::Bottom => 0,
-        Half::Top => 0x8000_0000,
-    };
-    ((addend << 32).wrapping_add(product).wrapping_add(rounding) >> 32) as u32
 }
 
 /// USAD8: the sum of the absolute differences of the bytes.

@@ -147,9 +147,9 @@ executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, opera
         _ => (n, m),
     };
     machine.noted.put(operation.index, a, b);
-    let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
-    registers.set(r.low, result as u32);
-    registers.set(r.high, (result >> 32) as u32);
+    let result = arithmetic::long(long, n, m, registers.get(r.d), registers.get(r.a));
+    registers.set(r.a, result as u32);
+    registers.set(r.d, (result >> 32) as u32);
 } }
 
 /// Executes effects that are neither the plainest arithmetic nor memory nor a branch.
@@ -161,7 +161,7 @@ fn compute(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
             let low = registers.get(d) & 0xffff;
             registers.set(d, u32::from(value) << 16 | low);
         }
-        Effect::Multiply(multiply, flags, r, ra) => registers.multiply(multiply, flags, r, ra),
+        Effect::Multiply(multiply, flags, r) => registers.multiply(multiply, flags, r),
         Effect::Divide(sign, r) => {
             let (n, m) = registers.operands(r);
             let (a, b) = match sign {
@@ -188,11 +188,11 @@ fn compute_dsp(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let registers = &mut machine.registers;
     match operation.effect {
         Effect::MultiplyLongDsp(long, r) => {
-            let (n, m) = (registers.get(r.n), registers.get(r.m));
-            let (high, low) = (registers.get(r.high), registers.get(r.low));
+            let (n, m) = registers.operands(r);
+            let (high, low) = (registers.get(r.d), registers.get(r.a));
             let result = arithmetic::long_dsp(long, n, m, high, low);
-            registers.set(r.low, result as u32);
-            registers.set(r.high, (result >> 32) as u32);
+            registers.set(r.a, result as u32);
+            registers.set(r.d, (result >> 32) as u32);
         }
         Effect::Saturating(saturating, r) => registers.saturating(saturating, r),
         Effect::Saturate(sign, r, bits, shift) => registers.saturate(sign, bits, r, shift),
