@@ -1,7 +1,7 @@
 //! Programs as their authors build them: what is refused before it runs, what code is called, registers that tell the time,
 //! exceptions, and the example in `examples/mcu`.
 //!
-//! Needs gcc-arm-none-eabi, which `make test` installs; without it it is skipped.
+//! Needs gcc-arm-none-eabi; without it it is skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,16 +15,15 @@ use keymark_mcu::predict::Banded;
 use keymark_mcu::profiler::Profiler;
 use keymark_mcu::timing::{Timing, Untimed};
 
-use crate::cross::{GCC, assembled, load};
-use crate::isa_qemu::present;
+use crate::cross::{GCC, assembled, load, needs};
 
 /// A program at that address, with these further words for the compiler.
-fn build_at(address: u32, assembly: &str, words: &[&str]) -> Option<Vec<u8>> {
+fn build_at(address: u32, assembly: &str, words: &[&str]) -> Vec<u8> {
     let text = format!("-Wl,-Ttext={address:#x},-Tdata=0x20000000");
     assembled(assembly, &[&["-g", &text, "-e", "reset"], words].concat())
 }
 
-fn build(assembly: &str) -> Option<Vec<u8>> {
+fn build(assembly: &str) -> Vec<u8> {
     build_at(0x0800_0000, assembly, &["-mcpu=cortex-m4"])
 }
 
@@ -40,24 +39,22 @@ const PLAIN: &str = "bx lr\n.thumb_func\n.type reset, %function\n.global reset\n
 
 #[test]
 fn what_is_no_thumb_code_does_not_begin() {
+    needs!(GCC);
     let even = ".global reset\nreset: b .";
-    let Some(elf) = build(even) else {
-        return;
-    };
+    let elf = build(even);
     let refused = load(&elf, "stm32l432").unwrap_err().to_string();
     assert!(refused.contains("entry 0x08000000 is not"), "{refused}");
-    let Some(elf) = build(&with_vectors(
+    let elf = build(&with_vectors(
         0x2000_1000,
         "bx lr\n.global reset\nreset: b .",
-    )) else {
-        return;
-    };
+    ));
     let refused = load(&elf, "stm32l432").unwrap_err().to_string();
     assert!(refused.contains("entry 0x08000042 is not"), "{refused}");
 }
 
 #[test]
 fn code_for_other_cores_is_named() {
+    needs!(GCC);
     for (core, name) in [
         ("cortex-m33", "Armv8-M"),
         ("cortex-m23", "Armv8-M"),
@@ -65,13 +62,11 @@ fn code_for_other_cores_is_named() {
         ("arm926ej-s", "A32"),
     ] {
         let code = format!(".cpu {core}\n.global reset\n.thumb_func\nreset: b .");
-        let Some(elf) = build_at(
+        let elf = build_at(
             0x0800_0000,
             &code,
             &[&format!("-mcpu={core}"), "-mfloat-abi=soft"],
-        ) else {
-            return;
-        };
+        );
         let refused = Image::parse(&elf).unwrap_err().to_string();
         assert!(refused.contains(name), "{core}: {refused}");
     }
@@ -79,12 +74,11 @@ fn code_for_other_cores_is_named() {
 
 #[test]
 fn labels_without_a_type_name_code() {
+    needs!(GCC);
     let code = "bx lr\n.size handler, .-handler\n.thumb_func\n.global reset\nreset: nop\ninner: nop\nb untyped\n\
          .thumb_func\n.type sized, %function\nsized: nop\nlocal: b later\n.size sized, .-sized\nlater: nop\nudf #0\n\
          .global untyped\n.thumb_func\nuntyped: b sized";
-    let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
-        return;
-    };
+    let elf = build(&with_vectors(0x2000_1000, code));
     let image = Image::parse(&elf).unwrap();
     let names: Vec<&str> = image
         .code()
@@ -102,13 +96,12 @@ fn labels_without_a_type_name_code() {
 
 #[test]
 fn names_of_cpp_and_rust_are_made_readable() {
+    needs!(GCC);
     let code = "bx lr\n.global _ZN4aead7encryptEPKhj, _RNvC6_123foo3bar, _ZN4core3ptr17h0123456789abcdefE, reset, f\n\
          .thumb_func\nreset: nop\n.thumb_func\n_ZN4aead7encryptEPKhj: nop\n.thumb_func\n_RNvC6_123foo3bar: nop\n\
          .thumb_func\n_ZN4core3ptr17h0123456789abcdefE: b .\n\
          .thumb_func\nf: b .";
-    let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
-        return;
-    };
+    let elf = build(&with_vectors(0x2000_1000, code));
     let image = Image::parse(&elf).unwrap();
     let names: Vec<&str> = image
         .code()
@@ -138,6 +131,7 @@ const EXIT: &str = "movs r0, #0x18\nldr r1, =0x20026\nbkpt #0xab\n.ltorg\n";
 
 #[test]
 fn the_cycle_counter_is_keymark_s_own_count() {
+    needs!(GCC);
     // Everything between two reads, in all sorts of instructions, as a phase. A read tells the time at which it begins,
     // which is where a phase begins whose marker is before it.
     let code = format!(
@@ -146,9 +140,7 @@ fn the_cycle_counter_is_keymark_s_own_count() {
          bkpt #1\nldr r5, [r4, #4]\nmovs r3, #200\n1: umull r0, r1, r3, r3\npush {{r0-r3}}\npop {{r0-r3}}\nudiv r0, r4, r3\n\
          ldr r2, [r7]\nsubs r3, #1\nbne 1b\nbkpt #2\nldr r6, [r4, #4]\n{EXIT}"
     );
-    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
-        return;
-    };
+    let elf = build(&with_vectors(0x2000_1000, &code));
     for part in ["stm32f103", "stm32f405", "stm32l432"] {
         let (machine, profiler, stop) = timed(&elf, part);
         assert_eq!(stop, Stop::Exit(0), "{part}");
@@ -162,6 +154,7 @@ fn the_cycle_counter_is_keymark_s_own_count() {
 
 #[test]
 fn systick_interrupts_and_counts() {
+    needs!(GCC);
     // Every 1000 cycles R9 counts; the loop ends after ten of them and reads the counter of cycles.
     let code = format!(
         "add r9, #1\nbx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0xe000edfc\nmov r1, #1 << 24\nstr r1, [r0]\n\
@@ -170,9 +163,7 @@ fn systick_interrupts_and_counts() {
          1: cmp r9, #10\nbne 1b\nldr r6, [r4, #4]\nldr r7, [r0, #8]\ncpsid i\nmovw r2, #3000\n2: subs r2, #1\nbne 2b\n\
          mov r8, r9\ncpsie i\nnop\nnop\n{EXIT}"
     );
-    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
-        return;
-    };
+    let elf = build(&with_vectors(0x2000_1000, &code));
     let (machine, _, stop) = timed(&elf, "stm32l432");
     assert_eq!(stop, Stop::Exit(0));
     let register = |number| machine.registers.get(Register::new(number));
@@ -192,15 +183,14 @@ fn systick_interrupts_and_counts() {
 
 #[test]
 fn supervisor_calls_come_back() {
+    needs!(GCC);
     // The handler adds the number of its exception to the saved R0 and changes all that is saved.
     let code = format!(
         "mrs r0, ipsr\nldr r1, [sp]\nadd r1, r0\nstr r1, [sp]\nmovs r2, #0\nmovs r3, #0\nmov r12, r2\nbx lr\n\
          .thumb_func\n.global reset\nreset: movs r0, #100\nmovs r2, #2\nmovs r3, #3\nmov r12, r3\ncmp r2, r3\nsvc #7\n\
          mov r6, r0\nmrs r7, apsr\nmov r8, r2\nadd r8, r3\nadd r8, r12\nmrs r9, ipsr\n{EXIT}"
     );
-    let Some(elf) = build(&with_vectors(0x2000_1004, &code)) else {
-        return;
-    };
+    let elf = build(&with_vectors(0x2000_1004, &code));
     let (machine, _, stop) = timed(&elf, "stm32f103");
     assert_eq!(stop, Stop::Exit(0));
     let seen = [6, 7, 8, 9, 13].map(|number| machine.registers.get(Register::new(number)));
@@ -209,13 +199,12 @@ fn supervisor_calls_come_back() {
 
 #[test]
 fn registers_of_the_part_and_bit_bands_answer() {
+    needs!(GCC);
     // The crystal of an STM32F405 is ready as soon as it is on; a bit of RAM by its alias; CCM; a peripheral that is not there.
     let code = "bx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0x40023800\nldr r1, [r0]\norr r1, #1 << 16\nstr r1, [r0]\n\
          ldr r5, [r0]\nldr r0, =0x20000100\nmovs r1, #0\nstr r1, [r0]\nldr r2, =0x22002014\nmovs r1, #1\nstr r1, [r2]\n\
          ldr r6, [r0]\nldr r7, [r2]\nldr r0, =0x10000000\nstr r2, [r0, #8]\nldr r8, [r0, #8]\nldr r0, =0x40026000\nldr r1, [r0]\n.ltorg";
-    let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
-        return;
-    };
+    let elf = build(&with_vectors(0x2000_1000, code));
     let (machine, _, stop) = timed(&elf, "stm32f405");
     let seen = [5, 6, 7, 8].map(|number| machine.registers.get(Register::new(number)));
     assert_eq!(seen, [0x3_0083, 0x20, 1, 0x2200_2014]);
@@ -232,10 +221,7 @@ fn registers_of_the_part_and_bit_bands_answer() {
 }
 
 /// `examples/mcu`, built in a directory of its own.
-fn example() -> Option<(tempfile::TempDir, PathBuf)> {
-    if !present(&[GCC, "make"]) {
-        return None;
-    }
+fn example() -> (tempfile::TempDir, PathBuf) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mcu");
     let directory = tempfile::tempdir().unwrap();
     for name in ["Makefile", "keymark.h", "link.ld", "main.c", "startup.c"] {
@@ -252,14 +238,13 @@ fn example() -> Option<(tempfile::TempDir, PathBuf)> {
         String::from_utf8_lossy(&make.stderr)
     );
     let elf = directory.path().join("firmware.elf");
-    Some((directory, elf))
+    (directory, elf)
 }
 
 #[test]
 fn the_example_times_itself_as_keymark_does() {
-    let Some((_directory, elf)) = example() else {
-        return;
-    };
+    needs!(GCC, "make");
+    let (_directory, elf) = example();
     let elf = std::fs::read(elf).unwrap();
     let (machine, profiler, stop) = timed(&elf, "stm32f405");
     let output = String::from_utf8(machine.output().to_vec()).unwrap();
@@ -286,9 +271,8 @@ fn the_example_times_itself_as_keymark_does() {
 
 #[test]
 fn each_instruction_of_a_function_is_listed_with_its_cycles() {
-    let Some((_directory, elf)) = example() else {
-        return;
-    };
+    needs!(GCC, "make");
+    let (_directory, elf) = example();
     let elf = std::fs::read(elf).unwrap();
     let (machine, profiler, _) = timed(&elf, "stm32f405");
     let (part, image) = (
@@ -321,12 +305,7 @@ fn each_instruction_of_a_function_is_listed_with_its_cycles() {
 }
 
 /// Values of registers at the end of a program for that part, behind what is in front of its vector table.
-fn registers(
-    part: &str,
-    front: &str,
-    code: &str,
-    words: &[&str],
-) -> Option<([u32; 8], SimulatedMachine)> {
+fn registers(part: &str, front: &str, code: &str, words: &[&str]) -> ([u32; 8], SimulatedMachine) {
     let part_of = Microcontroller::find(part).unwrap();
     let code = format!("bx lr\n.thumb_func\n.global reset\nreset: {code}\n{EXIT}");
     let table = with_vectors(0x2000_1000, &code);
@@ -339,15 +318,16 @@ fn registers(
         part_of.layout.flash_base,
         &format!("{front}{table}"),
         &words,
-    )?;
+    );
     let (machine, _, stop) = timed(&elf, part);
     assert_eq!(stop, Stop::Exit(0), "{part} {words:?}");
     let values = [0, 1, 2, 3, 4, 5, 6, 7].map(|one| machine.registers.get(Register::new(one)));
-    Some((values, machine))
+    (values, machine)
 }
 
 #[test]
 fn the_vector_table_is_where_a_name_or_the_entry_says() {
+    needs!(GCC);
     // SysTick's handler counts in R7.
     let code = "b begin\n.thumb_func\ntick: adds r7, #1\nbx lr\n.ltorg\nbegin: movs r7, #0\nldr r0, =0xe000e010\n\
                 movs r1, #100\nstr r1, [r0, #4]\nmovs r1, #7\nstr r1, [r0]\n1: cmp r7, #3\nblo 1b";
@@ -367,9 +347,7 @@ fn the_vector_table_is_where_a_name_or_the_entry_says() {
             &["-Wl,-Ttext=0x08008000,-z,max-page-size=0x10000"],
         ),
     ] {
-        let Some((values, _)) = registers("stm32f405", front, code, words) else {
-            return;
-        };
+        let (values, _) = registers("stm32f405", front, code, words);
         assert_eq!(values[7], 3, "{words:?}");
     }
 }
@@ -381,13 +359,12 @@ const APART: [&str; 2] = [
 
 #[test]
 fn data_apart_from_flash_and_ram_is_kept() {
+    needs!(GCC);
     // Option bytes are read; backup RAM is written and read again.
     let sections = ".section .options, \"a\"\n.word 0x1234\n.byte 5\n.section .backup, \"aw\", %nobits\n.space 8\n.text\n";
     let code = "ldr r0, =0x1fffc000\nldr r4, [r0]\nldr r5, [r0, #1]\nldr r0, =0x40024000\nmovs r1, #9\nstrb r1, [r0, #5]\n\
                 ldr r6, [r0, #4]";
-    let Some((values, machine)) = registers("stm32f405", sections, code, &APART) else {
-        return;
-    };
+    let (values, machine) = registers("stm32f405", sections, code, &APART);
     assert_eq!(values[4..7], [0x1234, 0x0500_0012, 0x900]);
     let apart: Vec<_> = machine.memory.apart().collect();
     assert_eq!(apart, [(0x1fff_c000, 8), (0x4002_4000, 8)]);
@@ -395,13 +372,12 @@ fn data_apart_from_flash_and_ram_is_kept() {
 
 #[test]
 fn what_is_linked_for_another_part_is_refused() {
-    let Some(elf) = build_at(
+    needs!(GCC);
+    let elf = build_at(
         0x0800_0000,
         &with_vectors(0x2000_1000, PLAIN),
         &["-mcpu=cortex-m0"],
-    ) else {
-        return;
-    };
+    );
     for (part, memory) in [
         ("nrf52840", "1024 KiB of flash at 0x00000000"),
         ("rp2040", "linked for RAM"),
@@ -436,8 +412,7 @@ fn what_is_linked_for_another_part_is_refused() {
             0x0800_0000,
             &(with_vectors(0x2000_1000, PLAIN) + section),
             &words,
-        )
-        .unwrap();
+        );
         let refused = load(&elf, "stm32f103").unwrap_err().to_string();
         assert!(refused.contains(shown), "{refused}");
     }
@@ -445,6 +420,7 @@ fn what_is_linked_for_another_part_is_refused() {
 
 #[test]
 fn bits_that_a_part_lacks_read_as_zero() {
+    needs!(GCC);
     // Ones are written: priorities of interrupts, SHPR3, AIRCR without its key, MPU_TYPE.
     let code = "movs r1, #0\nmvns r1, r1\nldr r0, =0xe000e400\nstr r1, [r0]\nldr r2, [r0]\nldr r0, =0xe000ed00\n\
                 str r1, [r0, #0x20]\nldr r3, [r0, #0x20]\nstr r1, [r0, #12]\nldr r4, [r0, #12]\nadds r0, #0x90\n\
@@ -456,9 +432,7 @@ fn bits_that_a_part_lacks_read_as_zero() {
         ("stm32l073", 0xc0c0_c0c0, 0xc0c0_0000),
         ("cortex-m4", 0xffff_ffff, 0xffff_00ff),
     ] {
-        let Some((values, _)) = registers(part, "", code, &[]) else {
-            return;
-        };
+        let (values, _) = registers(part, "", code, &[]);
         assert_eq!(
             values[2..7],
             [priorities, system, 0xfa05_0000, 0, 1],
@@ -472,21 +446,16 @@ fn bits_that_a_part_lacks_read_as_zero() {
         ("stm32l476", [0xf0, 0x40, 0x40, 0x40]),
         ("cortex-m3", [0xff, 0x45, 0x45, 0x45]),
     ] {
-        assert_eq!(
-            registers(part, "", code, &[]).unwrap().0[3..7],
-            values,
-            "{part}"
-        );
+        assert_eq!(registers(part, "", code, &[]).0[3..7], values, "{part}");
     }
 }
 
 #[test]
 fn an_itm_port_is_ready_and_its_text_is_output() {
+    needs!(GCC);
     let code = "ldr r0, =0xe000edfc\nmov r1, #1 << 24\nstr r1, [r0]\nldr r4, =0xe0000000\nmovs r2, #'x'\nstrb r2, [r4]\n\
                 ldr r0, =0xe0000e80\nmovs r1, #1\nstr r1, [r0]\nldr r0, =0xe0000e00\nstr r1, [r0]\nmovs r2, #'h'\n\
                 1: ldr r3, [r4]\ncmp r3, #0\nbeq 1b\nstrb r2, [r4]\nstr r2, [r4, #4]";
-    let Some((_, machine)) = registers("stm32f405", "", code, &[]) else {
-        return;
-    };
+    let (_, machine) = registers("stm32f405", "", code, &[]);
     assert_eq!(machine.output(), b"h", "of port 0, since it was enabled");
 }

@@ -2,11 +2,16 @@
 
 use std::fmt::Write as _;
 
+use keymark_mcu::microcontroller::Core;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Bytes that an instance leaves: R0 to R3, APSR, R6.
-pub const RECORD: usize = 24;
+/// Hexadecimal digits that an instance writes: R0 to R3, APSR, R6.
+pub const RECORD: usize = 2 * 24;
+
+const SEED: u64 = 0x6b65_796d_6172_6b21;
+/// Of every form.
+const INSTANCES: usize = 16;
 
 /// Operands at which something changes.
 const CORNERS: [u32; 16] = [
@@ -38,162 +43,42 @@ const CONDITIONS: [(&str, &str); 7] = [
     ("gt", "le"),
 ];
 
-/// Forms of which there are few of a kind, a line each; `\n` parts instructions.
-const FORMS: &str = include_str!("forms.txt");
-
-/// Forms in assembly, one for each string; `%x` are operands that `fill` draws. R6 points to sixteen
-/// bytes of scratch memory.
-fn forms() -> Vec<String> {
-    let mut forms = Vec::new();
-    let mut add = |form: &str| forms.push(form.to_owned());
-    arithmetic(&mut add);
-    for form in FORMS.lines() {
-        add(&form.replace("\\n", "\n"));
-    }
-    products(&mut add);
-    floats(&mut add);
-    for kind in ["s", "q", "sh", "u", "uq", "uh"] {
-        for lanes in ["add16", "asx", "sax", "sub16", "add8", "sub8"] {
-            add(&format!("{kind}{lanes} r0, r1, r2"));
-        }
-    }
-    for extension in ["sxtb", "sxth", "uxtb", "uxth", "sxtb16", "uxtb16"] {
-        add(&format!("{extension} r0, r1"));
-        add(&format!("{extension} r0, r1, ror #%o"));
-        add(&format!(
-            "{} r0, r1, r2, ror #%o",
-            extension.replace("xt", "xta")
-        ));
-    }
-    for width in ["", "h", "b", "sh", "sb"] {
-        for address in [
-            "[r6, #%a]",
-            "[r6, #4]!",
-            "[r6], #%8",
-            "[r6, #-4]",
-            "[r6, #-4]!",
-            "[r6], #-%8",
-        ] {
-            add(&format!("ldr{width} r0, {address}"));
-            if !width.starts_with('s') {
-                add(&format!(
-                    "str{width} r0, {address}\nldr r1, [r6]\nldr r2, [r6, #4]"
-                ));
-            }
-        }
-        add(&format!("and r1, #3\nldr{width} r0, [r6, r1, lsl #1]"));
-    }
+/// Forms in assembly, one a line: `\n` parts instructions, `<a|b>` is either, `%x` are operands that `fill` draws. R6 points
+/// to sixteen bytes of scratch memory. Those that begin with `~` compute with floats.
+fn forms(core: Core) -> Vec<String> {
+    let lines = match core {
+        Core::CortexM0Plus => include_str!("forms_armv6m.txt"),
+        Core::CortexM3 | Core::CortexM4 => include_str!("forms.txt"),
+    };
+    let forms = lines.lines().flat_map(expanded);
+    let floats = |form: String| match form.strip_prefix('~') {
+        Some(float) => vec![format!("{BEFORE}{float}{AFTER}"); 4],
+        None => vec![form],
+    };
     forms
-}
-
-fn products(add: &mut impl FnMut(&str)) {
-    for x in ["b", "t"] {
-        for y in ["b", "t"] {
-            add(&format!("smul{x}{y} r0, r1, r2"));
-            add(&format!("smla{x}{y} r0, r1, r2, r3"));
-            add(&format!("smlal{x}{y} r0, r1, r2, r3"));
-        }
-        add(&format!("smulw{x} r0, r1, r2"));
-        add(&format!("smlaw{x} r0, r1, r2, r3"));
-    }
-    for x in ["", "x"] {
-        for form in [
-            "smuad{} r0, r1, r2",
-            "smusd{} r0, r1, r2",
-            "smlad{} r0, r1, r2, r3",
-            "smlsd{} r0, r1, r2, r3",
-            "smlald{} r0, r1, r2, r3",
-            "smlsld{} r0, r1, r2, r3",
-        ] {
-            add(&form.replace("{}", x));
-        }
-    }
-    for r in ["", "r"] {
-        for form in [
-            "smmul{} r0, r1, r2",
-            "smmla{} r0, r1, r2, r3",
-            "smmls{} r0, r1, r2, r3",
-        ] {
-            add(&form.replace("{}", r));
-        }
-    }
+        .flat_map(floats)
+        .map(|form| form.replace("\\n", "\n"))
+        .collect()
 }
 
 /// Each with subnormal numbers and NaNs kept or not; the cumulative flags apart.
-fn floats(add: &mut impl FnMut(&str)) {
-    const BEFORE: &str =
-        "mov r4, #0\nmovt r4, #%f\nvmsr fpscr, r4\nvmov s0, s1, r0, r1\nvmov s2, s3, r2, r3\n";
-    const AFTER: &str = "\nvmov r0, s0\nvmrs r1, fpscr\nbic r1, #0x9f\nvmov r2, s1\nvmov r3, s2";
-    let mut computes = |form: &str| {
-        for _ in 0..4 {
-            add(&format!("{BEFORE}{form}{AFTER}"));
-        }
-    };
-    for op in [
-        "add", "sub", "mul", "nmul", "div", "mla", "mls", "nmla", "nmls", "fma", "fms", "fnma",
-        "fnms",
-    ] {
-        computes(&format!("v{op}.f32 s0, s1, s2"));
-        computes(&format!("v{op}.f32 s2, s2, s0"));
-    }
-    for op in ["abs", "neg", "sqrt", "mov"] {
-        computes(&format!("v{op}.f32 s0, s1"));
-    }
-    for e in ["", "e"] {
-        computes(&format!("vcmp{e}.f32 s1, s2"));
-        computes(&format!("vcmp{e}.f32 s1, #0"));
-        computes(&format!("vcmp{e}.f32 s0, s0\nvmrs apsr_nzcv, fpscr"));
-    }
-    for kind in ["s32", "u32"] {
-        computes(&format!("vcvt.{kind}.f32 s0, s1"));
-        computes(&format!("vcvtr.{kind}.f32 s0, s1"));
-        computes(&format!("vcvt.f32.{kind} s0, s1"));
-    }
-    for (kind, fraction) in [("s16", "%h"), ("u16", "%h"), ("s32", "%r"), ("u32", "%r")] {
-        computes(&format!("vcvt.{kind}.f32 s1, s1, #{fraction}"));
-        computes(&format!("vcvt.f32.{kind} s1, s1, #{fraction}"));
-    }
-    computes("it %t\nvadd%t.f32 s0, s1, s2");
-    for constant in ["1.0", "-31.0", "0.125", "1.9375", "-2.5"] {
-        computes(&format!("vmov.f32 s0, #{constant}"));
-    }
-}
+const BEFORE: &str =
+    "mov r4, #0\nmovt r4, #%f\nvmsr fpscr, r4\nvmov s0, s1, r0, r1\nvmov s2, s3, r2, r3\n";
+const AFTER: &str = "\nvmov r0, s0\nvmrs r1, fpscr\nbic r1, #0x9f\nvmov r2, s1\nvmov r3, s2";
 
-fn arithmetic(add: &mut impl FnMut(&str)) {
-    for op in [
-        "and", "bic", "orr", "orn", "eor", "add", "adc", "sub", "sbc", "rsb",
-    ] {
-        for s in ["", "s"] {
-            add(&format!("{op}{s}.w r0, r1, #%c"));
-            add(&format!("{op}{s}.w r0, r1, r2, %S"));
-            add(&format!("{op}{s}.w r0, r1, r2"));
-        }
-    }
-    for op in ["tst", "teq", "cmp", "cmn"] {
-        add(&format!("{op}.w r1, #%c"));
-        add(&format!("{op}.w r1, r2, %S"));
-        add(&format!("{op}.w r1, r2"));
-    }
-    for op in ["lsl", "lsr", "asr", "ror"] {
-        let amount = if op == "lsl" || op == "ror" {
-            "%l"
-        } else {
-            "%r"
-        };
-        add(&format!("{op}s r0, r1"));
-        add(&format!("{op}s.w r0, r1, #{amount}"));
-        add(&format!("{op}.w r0, r1, r2"));
-        add(&format!("{op}s.w r0, r1, r2"));
-        if op != "ror" {
-            add(&format!("{op}s r0, r1, #{amount}"));
-        }
-    }
-    add("rrx r0, r1");
-    add("rrxs r0, r1");
+/// Every choice among `<a|b>`.
+fn expanded(form: &str) -> Vec<String> {
+    let Some((before, rest)) = form.split_once('<') else {
+        return vec![form.to_owned()];
+    };
+    let (choices, behind) = rest.split_once('>').unwrap();
+    let ends = expanded(behind);
+    let with = |choice| ends.iter().map(move |end| format!("{before}{choice}{end}"));
+    choices.split('|').flat_map(with).collect()
 }
 
 /// Puts operands where a form has `%`.
-pub fn fill(form: &str, rng: &mut ChaCha8Rng) -> String {
+fn fill(form: &str, rng: &mut ChaCha8Rng) -> String {
     let (then, otherwise) = CONDITIONS[rng.random_range(0..CONDITIONS.len())];
     let mut parts = form.split('%');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -250,7 +135,7 @@ fn modified_immediate(rng: &mut ChaCha8Rng) -> u32 {
     }
 }
 
-pub fn operand(rng: &mut ChaCha8Rng) -> u32 {
+fn operand(rng: &mut ChaCha8Rng) -> u32 {
     match rng.random_range(0..3) {
         0 => CORNERS[rng.random_range(0..CORNERS.len())],
         1 => CORNERS[rng.random_range(0..CORNERS.len())].rotate_left(rng.random_range(0..32)),
@@ -291,23 +176,18 @@ fn float(rng: &mut ChaCha8Rng) -> u32 {
 }
 
 /// A program in assembly, and what each of its instances is.
-pub struct Program {
-    pub assembly: String,
-    pub instances: Vec<String>,
-}
-
-fn constant(register: u32, value: u32) -> String {
-    let (low, high) = (value & 0xffff, value >> 16);
-    format!("movw r{register}, #{low}\nmovt r{register}, #{high}\n")
-}
-
-/// A program of that number of instances of each form.
-pub fn program(seed: u64, of_each: usize) -> Program {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut assembly = START.to_owned();
-    let mut instances = Vec::new();
-    for form in forms() {
-        for _ in 0..of_each {
+pub fn program(core: Core) -> (String, Vec<String>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let (start, end) = include_str!("instances.s")
+        .split_once("@ instances\n")
+        .unwrap();
+    let (symbols, status, flags_of_core) = match core {
+        Core::CortexM0Plus => ("", "apsr_nzcvq", 0xf000_0000),
+        Core::CortexM3 | Core::CortexM4 => (".set floats, 1\n", "apsr_nzcvqg", 0xf80f_0000u32),
+    };
+    let (mut assembly, mut instances) = (format!("{symbols}{start}"), Vec::new());
+    for form in forms(core) {
+        for _ in 0..INSTANCES {
             let text = fill(&form, &mut rng);
             let draw = if text.contains("fpscr") {
                 float
@@ -315,75 +195,17 @@ pub fn program(seed: u64, of_each: usize) -> Program {
                 operand
             };
             let values: [u32; 4] = std::array::from_fn(|_| draw(&mut rng));
-            let flags = rng.random::<u32>() & 0xf80f_0000;
-            for (register, value) in (0..).zip(values) {
-                assembly += &constant(register, value);
-            }
-            assembly += &constant(6, 0x2000_1000);
-            assembly += &constant(4, flags);
-            // Both scratch memory and R9 are the operands.
-            assembly += "stmdb r6, {r0-r3}\nstm r6, {r0-r3}\nmov r9, r2\nmsr apsr_nzcvqg, r4\n";
+            let flags = rng.random::<u32>() & flags_of_core;
+            let [a, b, c, d] = values;
+            // Both scratch memory, before and behind R6, and R9 are the operands.
             let _ = writeln!(
                 assembly,
-                "{text}\nmrs r5, apsr\nstmia r8!, {{r0-r3, r5, r6}}"
+                "adr r7, 1f\nldmia r7!, {{r0-r4, r6}}\nb 2f\n.balign 4\n1: .word {a}, {b}, {c}, {d}, {flags}, 0x20001000\n\
+                 2: mov r5, r6\nsubs r5, #16\nstmia r5!, {{r0-r3}}\nstmia r5!, {{r0-r3}}\nmov r9, r2\n\
+                 msr {status}, r4\n{text}\nmrs r5, apsr\nmov r7, r8\nstmia r7!, {{r0-r3, r5, r6}}\nbl emit"
             );
             instances.push(format!("{text} of {values:x?} with APSR {flags:x}"));
         }
     }
-    assembly += END;
-    Program {
-        assembly,
-        instances,
-    }
+    (assembly + end, instances)
 }
-
-const START: &str = "
-    .syntax unified
-    .cpu cortex-m4
-    .fpu fpv4-sp-d16
-    .thumb
-    .word 0x20001800, reset + 1
-    .rept 14
-    .word fault + 1
-    .endr
-fault: movs r0, #0x18
-    movs r1, #1
-    bkpt #0xab
-    .thumb_func
-    .global reset
-reset: ldr r8, =0xe000ed88
-    mov r0, #0xf00000
-    str r0, [r8]
-    ldr r8, =0x20010000
-    b begin
-    .ltorg
-begin:
-";
-
-/// Writes the records in hexadecimal and exits.
-const END: &str = "
-    ldr r9, =0x20010000
-    ldr r10, =0x20080000
-    adr r11, digits
-1:  ldrb r0, [r9], #1
-    lsr r1, r0, #4
-    and r0, r0, #15
-    ldrb r1, [r11, r1]
-    ldrb r0, [r11, r0]
-    strb r1, [r10], #1
-    strb r0, [r10], #1
-    cmp r9, r8
-    bne 1b
-    movs r0, #0
-    strb r0, [r10]
-    ldr r1, =0x20080000
-    movs r0, #4
-    bkpt #0xab
-    adr r1, exit
-    movs r0, #0x20
-    bkpt #0xab
-    .balign 4
-exit: .word 0x20026, 0
-digits: .ascii \"0123456789abcdef\"
-    .ltorg
-";

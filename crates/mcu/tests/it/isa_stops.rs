@@ -1,6 +1,6 @@
-//! How programs end that cannot go on, and what becomes of code that changes.
+//! How programs end that cannot go on (most are in `isa/stops.table`), and what becomes of code that changes.
 
-use keymark_mcu::instruction::{Architecture, Register};
+use keymark_mcu::instruction::Register;
 use keymark_mcu::machine::{BusError, CpuFault, Reason, SimulatedMachine, Stop};
 use keymark_mcu::timing::{Retired, Timing, Untimed};
 
@@ -25,151 +25,11 @@ fn register(machine: &SimulatedMachine, number: u32) -> u32 {
 }
 
 #[test]
-fn what_is_no_instruction_is_a_fault_that_names_it() {
-    let nop = 0xbf00;
-    for (code, encoding) in [
-        (&[nop, 0xde00][..], 0xde00),          // udf #0
-        (&[nop, 0xdeff], 0xdeff),              // udf #255
-        (&[nop, 0xf7f0, 0xa000], 0xf7f0_a000), // udf.w #0
-        (&[nop, 0xba80], 0xba80),              // hlt #0, of ARMv8
-        (&[nop, 0xee30, 0x0b00], 0xee30_0b00), // vadd.f64 d0, d0, d0
-        (&[nop, 0xeeb2, 0x0a40], 0xeeb2_0a40), // vcvtb.f32.f16 s0, s0
-        (&[nop, 0xfe00, 0x0a00], 0xfe00_0a00), // vseleq.f32 s0, s0, s0, of ARMv8
-        (&[nop, 0xecb0, 0x0a21], 0xecb0_0a21), // vldm r0!, {s0-s32}
-        (&[nop, 0xee00, 0x0910], 0xee00_0910), // mcr p9
-        (&[nop, 0xf850, 0x0800], 0xf850_0800), // a load without index or write-back
-        (&[nop, 0xf84f, 0x0000], 0xf84f_0000), // a store relative to the PC
-        (&[nop, 0xf0e0, 0x0000], 0xf0e0_0000), // no opcode 7
-        (&[nop, 0xfb90, 0xf000], 0xfb90_f000), // half a division
-        (&[nop, 0xead0, 0x0001], 0xead0_0001), // PKHBT with S
-        (&[nop, 0xeac0, 0x0011], 0xeac0_0011), // PKHBT with T
-    ] {
-        let (machine, stop) = run(code, &[]);
-        let expected = fault(START + 2, Reason::Unknown(encoding));
-        assert_eq!(stop, expected, "{encoding:#x}");
-        assert_eq!((machine.executed(), machine.pc()), (1, START + 2));
-    }
-}
-
-#[test]
-fn floats_are_off_until_start_up_code_allows_them() {
-    for code in [
-        [0xee30, 0x0a00], // vadd.f32 s0, s0, s0
-        [0xed90, 0x0a00], // vldr s0, [r0]
-        [0xee00, 0x0a10], // vmov s0, r0
-    ] {
-        let (machine, stop) = run(&[0xbf00, code[0], code[1]], &[]);
-        assert_eq!(stop, fault(START + 2, Reason::FloatsOff), "{code:x?}");
-        assert_eq!(machine.executed(), 1);
-        let text = stop.to_string();
-        assert!(text.contains("CPACR"), "{text}");
-    }
-    // On a Cortex-M3 there are none: vadd.f32 s0, s0, s0
-    let machine = machine(&[(START, &[0xee30, 0x0a00])]);
-    let mut machine = machine.with_architecture(Architecture::Armv7M);
-    let stop = machine.run(&mut Untimed, 1);
-    assert_eq!(stop, fault(START, Reason::Unknown(0xee30_0a00)));
-}
-
-#[test]
-fn another_rounding_than_to_nearest_is_refused() {
-    // str r1, [r0] (CPACR); vmsr fpscr, r2; vadd.f32 s0, s0, s0
-    let code = [0x6001, 0xeee1, 0x2a10, 0xee30, 0x0a00];
-    let (_, stop) = run(&code, &[0xe000_ed88, 0xf << 20, 1 << 22]);
-    assert_eq!(stop, fault(START + 6, Reason::Rounding));
-}
-
-#[test]
 fn an_instruction_that_is_skipped_is_no_fault() {
     // it ne; udfne #0 would be one; b .
     let (machine, stop) = run(&[0x2000, 0xbf18, 0xde00, 0xe7fe], &[]);
     assert_eq!(stop, Stop::Limit);
     assert_eq!((machine.executed(), machine.pc()), (100, START + 6));
-}
-
-#[test]
-fn even_addresses_are_no_thumb_code() {
-    for code in [
-        &[0x4718][..],     // bx r3
-        &[0x4798],         // blx r3
-        &[0xf8d0, 0xf000], // ldr.w pc, [r0]
-        &[0xf850, 0xfb04], // ldr pc, [r0], #4
-        &[0xe890, 0x8002], // ldm.w r0, {r1, pc}
-        &[0x4685, 0xbd02], // mov sp, r0; pop {r1, pc}
-    ] {
-        let (machine, stop) = run(code, &[RAM + 0x100, RAM + 0x100, 0, 0]);
-        // RAM is zero: so are R3 and what is loaded.
-        let last = START + 2 * (code.len() as u32 - if code[0] >> 11 >= 0b11101 { 2 } else { 1 });
-        assert_eq!(stop, fault(last, Reason::NotThumb(0)), "{code:x?}");
-        assert_eq!(machine.pc(), last);
-    }
-}
-
-#[test]
-fn nothing_answers_outside_memory() {
-    let end = RAM + LAYOUT.ram_size;
-    let above_flash = FLASH + LAYOUT.flash_size;
-    for (code, r1, error) in [
-        (&[0x6808][..], 0x4000_0000, BusError::Read(0x4000_0000)), // ldr r0, [r1]
-        (&[0x6808], end - 3, BusError::Read(end - 3)),
-        (&[0x6808], above_flash - 2, BusError::Read(above_flash - 2)),
-        (&[0x6808], RAM - 1, BusError::Read(RAM - 1)),
-        (
-            &[0x6808],
-            LAYOUT.flash_size,
-            BusError::Read(LAYOUT.flash_size),
-        ),
-        (&[0x6808], u32::MAX, BusError::Read(u32::MAX)),
-        (&[0x8808], end - 1, BusError::Read(end - 1)), // ldrh r0, [r1]
-        (&[0x7808], end, BusError::Read(end)),         // ldrb r0, [r1]
-        (&[0x6008], 0x4000_0000, BusError::Write(0x4000_0000)), // str r0, [r1]
-        (&[0x6008], end - 2, BusError::Write(end - 2)),
-        (&[0x6008], RAM - 4, BusError::Write(RAM - 4)),
-        (&[0x8008], end - 1, BusError::Write(end - 1)), // strh r0, [r1]
-        (&[0x7008], FLASH, BusError::Write(FLASH)),     // strb r0, [r1]
-        (&[0x6008], FLASH + 4, BusError::Write(FLASH + 4)),
-        (&[0x6008], 0, BusError::Write(0)),
-        (&[0xc905], end - 4, BusError::Read(end)), // ldm r1!, {r0, r2}
-        (&[0xc105], end - 4, BusError::Write(end)), // stm r1!, {r0, r2}
-        (&[0xe8d1, 0xf002], RAM - 0x10, BusError::Read(RAM - 0x10)), // tbb [r1, r2]
-    ] {
-        let (machine, stop) = run(code, &[5, r1, 0]);
-        assert_eq!(stop, fault(START, error.into()), "{code:x?} {r1:#x}");
-        assert_eq!(machine.executed(), 0);
-    }
-}
-
-#[test]
-fn multiple_and_exclusive_accesses_must_be_aligned() {
-    for (code, misaligned) in [
-        (&[0xc905][..], 2),     // ldm r1!, {r0, r2}
-        (&[0xc105], 1),         // stm r1!, {r0, r2}
-        (&[0xe911, 0x0005], 2), // ldmdb r1, {r0, r2}
-        (&[0xe9d1, 0x0200], 2), // ldrd r0, r2, [r1]
-        (&[0xe9c1, 0x0200], 3), // strd r0, r2, [r1]
-        (&[0xe851, 0x0f00], 2), // ldrex r0, [r1]
-        (&[0xe841, 0x0200], 1), // strex r2, r0, [r1]
-        (&[0xe8d1, 0x0f5f], 1), // ldrexh r0, [r1]
-        (&[0xe8c1, 0x0f52], 3), // strexh r2, r0, [r1]
-    ] {
-        let (machine, stop) = run(code, &[5, RAM + 0x100 + misaligned, 7]);
-        let Stop::Fault(CpuFault {
-            address,
-            reason: Reason::Bus(BusError::Unaligned(where_)),
-        }) = stop
-        else {
-            panic!("{code:x?}: {stop:?}");
-        };
-        assert_eq!((address, where_ & 3), (START, misaligned), "{code:x?}");
-        assert!(
-            machine
-                .memory
-                .bytes(RAM, 0x200)
-                .unwrap()
-                .iter()
-                .all(|&byte| byte == 0)
-        );
-    }
 }
 
 #[test]
@@ -244,22 +104,6 @@ fn breakpoints_are_unconditional() {
 }
 
 #[test]
-fn semihosting_that_is_not_provided_is_a_fault() {
-    let (_, stop) = run(&[0xbeab], &[0x12]);
-    assert_eq!(stop, fault(START, Reason::Semihosting(0x12)));
-    // SYS_WRITE of more than memory holds.
-    let write = [0x600b, 0x604c, 0x608b, 0xbeab]; // str r3, [r1]; str r4, [r1, #4]; str r3, [r1, #8]; bkpt #0xab
-    let (_, stop) = run(&write, &[0x05, RAM, 0, 0x2000, RAM]);
-    let (address, length) = (RAM, 0x2000);
-    assert_eq!(stop, fault(START + 6, Reason::Written { address, length }));
-    // SYS_WRITE0 of a string that runs out of memory.
-    for text in [0x4000_0000, u32::MAX] {
-        let (_, stop) = run(&[0xbeab], &[0x04, text]);
-        assert_eq!(stop, fault(START, BusError::Read(text).into()));
-    }
-}
-
-#[test]
 fn a_program_can_ask_what_semihosting_can_do() {
     // bkpt #0xab; mov r4, r0; str r0, [r5]; movs r0, #6; mov r1, r5; bkpt #0xab; b .
     let code = [0xbeab, 0x4604, 0x6028, 0x2006, 0x4629, 0xbeab, 0xe7fe];
@@ -317,17 +161,6 @@ fn output_is_handed_over_before_it_grows_without_bounds() {
         Stop::Output,
         "and goes on"
     );
-}
-
-#[test]
-fn programs_exit_by_semihosting() {
-    let (machine, stop) = run(&[0xbf00, 0xbeab], &[0x18, 0x2_0026]);
-    assert_eq!((stop, machine.executed()), (Stop::Exit(0), 2));
-    assert_eq!(run(&[0xbeab], &[0x18, 0x2_0023]).1, Stop::Exit(1));
-    // str r3, [r1]; str r2, [r1, #4]; bkpt #0xab
-    let exit = [0x600b, 0x604a, 0xbeab];
-    assert_eq!(run(&exit, &[0x20, RAM, 7, 0x2_0026]).1, Stop::Exit(7));
-    assert_eq!(run(&exit, &[0x20, RAM, 7, 0x2_0023]).1, Stop::Exit(1));
 }
 
 #[test]

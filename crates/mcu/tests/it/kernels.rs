@@ -3,7 +3,7 @@
 use keymark_mcu::kernel::{Crt, Kernel, Optimisation, Options, Square, Umaal};
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_mcu::timing::Pipeline;
+use keymark_mcu::timing::{Pipeline, Untimed};
 
 use crate::part;
 
@@ -18,7 +18,7 @@ fn every_program_gives_the_expected_result() {
                     opt,
                     ..Options::for_core(mcu.core)
                 };
-                kernel.execute(&mcu, &options).unwrap();
+                kernel.run(&mcu, &options, &mut Untimed).unwrap();
             }
         }
     }
@@ -34,7 +34,8 @@ fn every_option_of_rsa_gives_the_same_result() {
                 square,
                 ..Options::for_core(mcu.core)
             };
-            Kernel::Rsa2048.execute(&mcu, &options).unwrap();
+            let ran = Kernel::Rsa2048.run(&mcu, &options, &mut Untimed);
+            ran.unwrap();
         }
     }
 }
@@ -44,10 +45,12 @@ fn where_a_run_is_cut_changes_nothing() {
     for name in ["stm32f103", "stm32l432", "stm32f405", "cortex-m3"] {
         let mcu = Microcontroller::find(name).unwrap();
         let options = Options::for_core(mcu.core);
-        let whole = Kernel::Ed25519.time(&mcu, &options).unwrap();
+        let mut whole = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
+        let mut cut = whole.clone();
+        let ran = Kernel::Ed25519.run(&mcu, &options, &mut whole);
+        ran.unwrap();
         let image = Kernel::Ed25519.image(&options).unwrap();
         let mut machine = mcu.load(&image).unwrap();
-        let mut cut = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
         while machine.run(&mut cut, 41) == Stop::Limit {}
         assert_eq!(cut.now(), whole.now(), "{name}");
         assert_eq!(cut.account(), whole.account(), "{name}");

@@ -5,7 +5,6 @@
 mod baseline;
 mod cross;
 mod firmware;
-mod hard_float;
 mod instances;
 mod isa_properties;
 mod isa_qemu;

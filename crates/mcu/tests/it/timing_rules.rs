@@ -6,6 +6,7 @@ use keymark_mcu::timing::{
     Account, CacheShape, CoreTiming, FlashTiming, Pairing, Pipeline, Ports, Stall, Untimed,
 };
 
+use crate::isa_table::hex;
 use crate::{LAYOUT, machine, set};
 
 const M3: CoreTiming = CoreTiming::CORTEX_M3;
@@ -88,110 +89,6 @@ fn m3(code: &[u16]) -> u64 {
     cycles(M3, code)
 }
 
-/// A rule, its instructions from [`START`] on, and their cycles.
-type Rule = (&'static str, CoreTiming, &'static [u16], u64);
-
-/// Pages are those of DDI 0337I (Cortex-M3) and DDI 0439 (Cortex-M4), tables 3-1 and section 3.3.2.
-#[rustfmt::skip]
-const RULES: &[Rule] = &[
-    ("ADDS, ADCS, LSLS, EORS", M3, &[0x1818, 0x4158, 0x0058, 0x4043], 4),
-    ("MULS", M3, &[0x4343], 1),
-    ("UMULL R5, R6, R0, R2: two long operands", M3, &[0xfba0, 0x5602], 5),
-    ("UMULL R5, R6, R0, R3: one below 2^16", M3, &[0xfba0, 0x5603], 4),
-    ("UMULL R5, R6, R3, R3: both below 2^16", M3, &[0xfba3, 0x5603], 3),
-    ("UMLAL R5, R6, R0, R2", M3, &[0xfbe0, 0x5602], 7),
-    ("UMULL", M4, &[0xfba0, 0x5602], 1),
-    ("UMLAL", M4, &[0xfbe0, 0x5602], 1),
-    ("UMAAL", M4, &[0xfbe0, 0x5662], 1),
-    ("RSBS R5, R3, #0; SMULL R6, R7, R5, R5: operands count by their magnitude", M3, &[0x425d, 0xfb85, 0x6705], 1 + 3),
-    ("RSBS R5, R3, #0; SMLAL R6, R7, R5, R5", M3, &[0x425d, 0xfbc5, 0x6705], 1 + 4),
-    ("MLA R5, R0, R2, R5", M3, &[0xfb00, 0x5502], 2),
-    ("MLA", M4, &[0xfb00, 0x5502], 1),
-    ("UDIV R5, R3, R0: a small by a large number", M3, &[0xfbb3, 0xf5f0], 2),
-    ("LDR R5, [R1]", M3, &[0x680d], 2),
-    ("LDR R5, [R1]; LDR R6, [R4]: behind another", M3, &[0x680d, 0x6826], 3),
-    ("three loads from one base", M3, &[0x680d, 0x684e, 0x688f], 4),
-    ("LDR, ADDS, LDR: not across an addition", M3, &[0x680d, 0x1818, 0x6826], 5),
-    ("STR R1, [R4]; LDR R5, [R4]; LDR R6, [R5]: the address was just loaded", M3, &[0x6021, 0x6825, 0x682e], 1 + 2 + 2),
-    ("STR R5, [R1]: always one cycle", M3, &[0x600d], 1),
-    ("STR R5, [R1, R3]", M3, &[0x50cd], 2),
-    ("LDR R5, [R1]; STR R5, [R4, R3]: three in total", M3, &[0x680d, 0x50e5], 3),
-    ("LDR R5, [R1]; STR R2, [R4, R3]", M3, &[0x680d, 0x50e2], 3),
-    ("LDR R5, [R1]; STR R2, [R4, R5]: its address was loaded", M3, &[0x680d, 0x5162], 4),
-    ("LDMIA R1!, {R5, R6}", M3, &[0xc960], 3),
-    ("STMIA R1!, {R5-R10}", M3, &[0xe8a1, 0x07e0], 7),
-    ("LDRD R5, R6, [R1]", M3, &[0xe9d1, 0x5600], 3),
-    ("LDREX, NOP, STREX: treated more like an LDR", M3, &[0xe851, 0x5f00, 0xbf00, 0xe841, 0x2600], 2 + 1 + 2),
-    ("LDREX, STREX", M3, &[0xe851, 0x5f00, 0xe841, 0x2600], 2 + 1),
-    ("ADDS R1, #4; LDR R5, [R1]: no forwarding", M3, &[0x3104, 0x680d], 1 + 1 + 2),
-    ("ADDS R1, #4; LDR R5, [R4]: another base", M3, &[0x3104, 0x6825], 1 + 2),
-    ("B over a NOP: 1 + P", M3, &[0xe000, 0xbf00], 1 + 2),
-    ("BNE taken: Z is clear", M3, &[0xd100, 0xbf00], 1 + 2),
-    ("BEQ not taken, NOP", M3, &[0xd000, 0xbf00], 2),
-    ("NOP; B over a NOP to a MOVW at a word", M3, &[0xbf00, 0xe000, 0xbf00, 0xf240, 0x0500], 1 + 1 + 2 + 1),
-    ("B over a NOP to a MOVW across a word: P is longer", M3, &[0xe000, 0xbf00, 0xf240, 0x0500], 1 + 3 + 1),
-    ("ISB: 1 + B", M3, &[0xf3bf, 0x8f6f], 3),
-    ("NOP; ITE NE; MOVNE R5, #1; MOVEQ R5, #2: folded onto a narrow instruction", M3, &[0xbf00, 0xbf14, 0x2501, 0x2502], 1 + 2),
-    ("MOVW; ITE NE …: not onto a wide one", M3, &[0xf240, 0x0500, 0xbf14, 0x2501, 0x2502], 1 + 1 + 2),
-    ("B; IT NE; LDRNE: nor behind a branch", M3, &[0xe000, 0xbf00, 0xbf18, 0x680d], 3 + 1 + 2),
-    ("ADDS R4; IT NE; LDRNE R5, [R4]: the neighbor stays one", M3, &[0x3404, 0xbf18, 0x6825], 1 + 3),
-    ("CMP R1, R1; IT NE; LDRNE; LDR R6, [R4]: what is skipped makes no pair", M3, &[0x4289, 0xbf18, 0x680d, 0x6826], 4),
-    ("CMP R1, R1; IT NE; ADDNE R4; LDR: no address was computed", M3, &[0x4289, 0xbf18, 0x3404, 0x6826], 4),
-    ("LDR.W R5, [R1] across a word; LDR R6, [R4]", M4, &[0xf8d1, 0x5000, 0x6826], 3),
-    ("the same where these may not pair", HINDERED, &[0xf8d1, 0x5000, 0x6826], 4),
-    ("NOP; LDR R5, [R1], #4; LDR R6, [R4]", M4, &[0xbf00, 0xf851, 0x5b04, 0x6826], 4),
-    ("the same where these may not pair", HINDERED, &[0xbf00, 0xf851, 0x5b04, 0x6826], 5),
-    // Table 7-1 of DDI 0439 and its notes.
-    ("VADD, VABS, VMOV R5, S9, VMSR", M4, &[0xee30, 0x0a81, 0xeeb0, 0x2ac2, 0xee14, 0x5a90, 0xeee1, 0x3a10], 4),
-    ("VADD S0; VMOV R5, S0: consumed by what follows", M4, &[0xee30, 0x0a81, 0xee10, 0x5a10], 3),
-    ("VADD S0; NOP; VMOV R5, S0", M4, &[0xee30, 0x0a81, 0xbf00, 0xee10, 0x5a10], 3),
-    ("VABS S0; VMOV R5, S0: no arithmetic", M4, &[0xeeb0, 0x0ac2, 0xee10, 0x5a10], 2),
-    ("VMLA S0, S1, S2", M4, &[0xee00, 0x0a81], 3),
-    ("VMUL S0; VFMA S0, S1, S2: the addend is taken late", M4, &[0xee20, 0x0a81, 0xeea0, 0x0a81], 1 + 3),
-    ("VMUL S1; VFMA S0, S1, S2: but not a factor", M4, &[0xee60, 0x0a81, 0xeea0, 0x0a81], 1 + 1 + 3),
-    ("VDIV S0, S0, S1; five NOPs: they do not wait", M4, &[0xee80, 0x0a20, 0xbf00, 0xbf00, 0xbf00, 0xbf00, 0xbf00], 6),
-    ("VDIV S0, S0, S1; VMOV R5, S9: another waits for the unit", M4, &[0xee80, 0x0a20, 0xee14, 0x5a90], 14 + 1),
-    ("VDIV S0, S0, S1; VMOV R5, S0", M4, &[0xee80, 0x0a20, 0xee10, 0x5a10], 14 + 1 + 1),
-    ("VSQRT S0, S1; NOP; VSQRT S2, S1", M4, &[0xeeb1, 0x0ae0, 0xbf00, 0xeeb1, 0x1ae0], 14 + 1),
-    ("VMOV R5, R6, D1", M4, &[0xec56, 0x5b11], 2),
-    ("VLDR S0, [R1]", M4, &[0xed91, 0x0a00], 2),
-    ("VLDR D0, [R1]", M4, &[0xed91, 0x0b00], 3),
-    ("LDR R5, [R1]; VLDR S0, [R4]: no pair", M4, &[0x680d, 0xed94, 0x0a00], 4),
-    ("VSTR S0, [R1]", M4, &[0xed81, 0x0a00], 2),
-    ("VLDMIA R1!, {S0-S4}", M4, &[0xecb1, 0x0a05], 1 + 5),
-    ("VSTMIA R1!, {D0-D2}", M4, &[0xeca1, 0x0b06], 1 + 6),
-    ("ADDS R1, #4; VLDR S0, [R1]: no forwarding", M4, &[0x3104, 0xed91, 0x0a00], 1 + 1 + 2),
-    ("NOP; IT NE; VMOVNE S0, R0; VMOV R5, S9", M4, &[0xbf00, 0xbf18, 0xee00, 0x0a10, 0xee14, 0x5a90], 1 + 2),
-    ("CMP R1, R1; IT NE; VDIVNE: skipped; VMOV R5, S0", M4, &[0x4289, 0xbf18, 0xee80, 0x0a20, 0xee10, 0x5a10], 3),
-    ("two narrow loads always pair", HINDERED, &[0x680d, 0x6826], 3),
-    // Table 3-1 of DDI 0484C.
-    ("ADDS, ADCS, LSLS, EORS", M0, &[0x1818, 0x4158, 0x0058, 0x4043], 4),
-    ("MOV, ADD of high registers, SXTB, REV", M0, &[0x4681, 0x4481, 0xb245, 0xba05], 4),
-    ("MULS", M0, &[0x4343], 1),
-    ("MULS, bit by bit", M0_SMALL, &[0x4343], 32),
-    ("LDR R5, [R1]", M0, &[0x680d], 2),
-    ("LDR R5, [R1]; LDR R6, [R4]: no pair", M0, &[0x680d, 0x6826], 2 + 2),
-    ("ADDS R1, #4; LDR R5, [R1]: no dependency", M0, &[0x3104, 0x680d], 1 + 2),
-    ("LDR R5, literal", M0, &[0x4d00], 2),
-    ("STR R5, [R1]", M0, &[0x600d], 2),
-    ("STR R5, [R4, R3]: no more", M0, &[0x50e5], 2),
-    ("LDMIA R1!, {R5, R6}", M0, &[0xc960], 1 + 2),
-    ("STMIA R1!, {R5, R6, R7}", M0, &[0xc1e0], 1 + 3),
-    ("PUSH {R5, LR}; POP {R5, R6}", M0, &[0xb520, 0xbc60], 1 + 2 + 1 + 2),
-    ("ADR R5; ADDS R5, #1; PUSH {R4, R5}; POP {R6, PC}: to the next but one", M0, &[0xa502, 0x3501, 0xb430, 0xbd40, 0xbf00], 1 + 1 + (1 + 2) + (3 + 2)),
-    ("B to the next but one", M0, &[0xe000, 0xbf00], 2),
-    ("CMP R1, R1; BEQ: taken", M0, &[0x4289, 0xd000, 0xbf00], 1 + 2),
-    ("CMP R1, R1; BNE: not taken", M0, &[0x4289, 0xd100, 0xbf00], 1 + 1 + 1),
-    ("BL to the next but one", M0, &[0xf000, 0xf801, 0xbf00], 3),
-    ("ADR R5; ADDS R5, #1; BX R5 over two", M0, &[0xa502, 0x3501, 0x4728, 0xbf00, 0xbf00], 1 + 1 + 2),
-    ("ADR R5; ADDS R5, #1; BLX R5 over two", M0, &[0xa502, 0x3501, 0x47a8, 0xbf00, 0xbf00], 1 + 1 + 2),
-    ("ADR R5; MOV PC, R5", M0, &[0xa501, 0x46af, 0xbf00, 0xbf00], 1 + 2 + 1),
-    ("MRS R5, PRIMASK; MSR PRIMASK, R5", M0, &[0xf3ef, 0x8510, 0xf385, 0x8810], 3 + 3),
-    ("DSB; DMB", M0, &[0xf3bf, 0x8f4f, 0xf3bf, 0x8f5f], 3 + 3),
-    ("ISB", M0, &[0xf3bf, 0x8f6f], 3),
-    ("CPSID I; NOP", M0, &[0xb672, 0xbf00], 2),
-];
-
 /// Wide loads across words and those that update their base may not pair.
 const HINDERED: CoreTiming = CoreTiming {
     pairing: Pairing::Hindered,
@@ -200,8 +97,25 @@ const HINDERED: CoreTiming = CoreTiming {
 
 #[test]
 fn instructions_take_the_cycles_of_the_manuals() {
-    for (rule, core, code, expected) in RULES {
-        assert_eq!(cycles(*core, code), *expected, "{rule}");
+    let rows = include_str!("timing.table").lines();
+    for row in rows.filter(|row| !row.starts_with('#')) {
+        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [core, code, expected, rule] = columns[..] else {
+            panic!("not a row: {row}");
+        };
+        let core = match core {
+            "M3" => M3,
+            "M4" => M4,
+            "HINDERED" => HINDERED,
+            "M0" => M0,
+            "M0_SMALL" => M0_SMALL,
+            other => panic!("no core {other}"),
+        };
+        let halfwords = code.split(' ').map(|half| hex(half) as u16);
+        let terms = expected.split(" + ");
+        let expected: u64 = terms.map(|term| term.parse::<u64>().unwrap()).sum();
+        let taken = cycles(core, &halfwords.collect::<Vec<_>>());
+        assert_eq!(taken, expected, "{rule}");
     }
 }
 
