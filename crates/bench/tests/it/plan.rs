@@ -9,7 +9,7 @@ use keymark_bench::case::{
     StoreKind, Words, Worker,
 };
 use keymark_bench::operation::Operation;
-use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
+use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, Selection, Settings, Standing};
 use keymark_bench::stop::{Precision, StopRule};
 use keymark_bench::store::Capability;
 
@@ -20,26 +20,16 @@ const PROTECTION: Dimension = Dimension {
     usual: Some("none"),
     scope: Scope::Everywhere,
 };
-const OF_RAW: &[Dimension] = &[
-    Dimension {
-        name: "library",
-        kind: "library",
-        words: Words::Listed(&["libgcrypt"]),
-        usual: Some("openssl"),
-        scope: Scope::Family,
-    },
-    Dimension {
-        name: "scheme",
-        kind: "scheme",
-        words: Words::Listed(&["pss"]),
-        usual: Some("pkcs1"),
-        scope: Scope::Family,
-    },
-];
+const LIBRARY: Dimension = Dimension {
+    name: "library",
+    kind: "library",
+    words: Words::Listed(&["libgcrypt"]),
+    usual: Some("openssl"),
+    scope: Scope::Family,
+};
 
 fn choices(text: &str) -> Vec<ParameterChoice> {
-    let dimensions = [PROTECTION, OF_RAW[0], OF_RAW[1]];
-    vec![ParameterChoice::named(text, &dimensions).unwrap()]
+    vec![ParameterChoice::named(text, &[PROTECTION, LIBRARY]).unwrap()]
 }
 
 fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
@@ -49,7 +39,7 @@ fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
         .flat_map(Capability::of)
         .collect();
     let (dimensions, parameters): (&[Dimension], _) = if stack == StackName::RAW {
-        (OF_RAW, vec![Parameters::NONE])
+        (&[LIBRARY], vec![Parameters::NONE])
     } else {
         let words = ["none", "cached"];
         let sets = words.map(|word| Parameters::of(&PROTECTION, word));
@@ -87,54 +77,65 @@ fn listed(names: &[&str]) -> Selection {
     }
 }
 
-fn build(selection: Selection) -> Result<Vec<String>, PlanError> {
-    let plan = Plan::build(&[selection], &offers(), Settings::default())?;
+/// The cases of a selection among offers, in words.
+fn build(selection: Selection, offers: &[Offer]) -> Result<Vec<String>, String> {
+    let plan = Plan::build(&[selection], offers, Settings::default());
+    let plan = plan.map_err(|error| error.to_string())?;
     Ok(plan.cases.iter().map(ToString::to_string).collect())
 }
 
 #[test]
 fn the_matrix_holds_what_is_offered_in_table_order() {
-    assert_eq!(
-        build(listed(&["ed25519", "rsa2048"])).unwrap(),
-        [
-            "rsa2048 decrypt software raw",
-            "rsa2048 decrypt software gpg",
-            "rsa2048 sign software raw",
-            "rsa2048 sign software gpg",
-            "ed25519 sign software raw",
-            "ed25519 sign software gpg",
-        ]
-    );
-}
-
-#[test]
-fn longest_takes_one_of_each_kind() {
-    let selection = Selection {
-        algorithms: AlgorithmChoice::Longest,
-        operations: Some(vec![Operation::Sign]),
-        stacks: Some(vec![StackName::RAW]),
-        ..Selection::default()
-    };
-    assert_eq!(
-        build(selection).unwrap(),
-        ["rsa4096 sign software raw", "ed25519 sign software raw"]
-    );
-}
-
-#[test]
-fn protection_doubles_only_what_it_changes() {
-    let selection = Selection {
-        parameters: choices("protection=none,cached"),
-        ..listed(&["ed25519"])
-    };
-    assert_eq!(
-        build(selection).unwrap(),
-        [
-            "ed25519 sign software raw",
-            "ed25519 sign software gpg",
-            "ed25519 sign software gpg cached"
-        ]
-    );
+    let four = NonZeroU32::new(4).unwrap();
+    for (selection, expected) in [
+        (
+            listed(&["ed25519", "rsa2048"]),
+            &[
+                "rsa2048 decrypt software raw",
+                "rsa2048 decrypt software gpg",
+                "rsa2048 sign software raw",
+                "rsa2048 sign software gpg",
+                "ed25519 sign software raw",
+                "ed25519 sign software gpg",
+            ][..],
+        ),
+        (
+            Selection {
+                algorithms: AlgorithmChoice::Longest,
+                operations: Some(vec![Operation::Sign]),
+                stacks: Some(vec![StackName::RAW]),
+                ..Selection::default()
+            },
+            &["rsa4096 sign software raw", "ed25519 sign software raw"],
+        ),
+        (
+            Selection {
+                parameters: choices("protection=none,cached"),
+                ..listed(&["ed25519"])
+            },
+            &[
+                "ed25519 sign software raw",
+                "ed25519 sign software gpg",
+                "ed25519 sign software gpg cached",
+            ],
+        ),
+        (
+            Selection {
+                workers: vec![NonZeroU32::MIN, four],
+                replicas: NonZeroU32::new(2).unwrap(),
+                stacks: Some(vec![StackName::RAW]),
+                ..listed(&["ed25519"])
+            },
+            &[
+                "ed25519 sign software raw",
+                "ed25519 sign software raw #2",
+                "ed25519 sign software raw w=4",
+                "ed25519 sign software raw w=4 #2",
+            ],
+        ),
+    ] {
+        assert_eq!(build(selection, &offers()).unwrap(), expected);
+    }
 }
 
 #[test]
@@ -149,11 +150,7 @@ fn work_under_another_name_is_measured_only_for_who_names_it() {
             operations,
             ..listed(&["ed25519"])
         };
-        let plan = Plan::build(&[selection], &offers, Settings::default()).unwrap();
-        plan.cases
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
+        build(selection, &offers).unwrap()
     };
     assert_eq!(cases(None), ["ed25519 sign software raw"]);
     assert_eq!(
@@ -175,58 +172,12 @@ fn a_stack_on_request_has_to_be_named() {
             stacks,
             ..listed(&["ed25519"])
         };
-        let plan = Plan::build(&[selection], &offers, Settings::default()).unwrap();
-        plan.cases.iter().map(|case| case.stack).collect::<Vec<_>>()
+        build(selection, &offers).unwrap()
     };
-    assert_eq!(cases(None), [StackName::RAW, StackName::GPG]);
-    assert_eq!(
-        cases(Some(vec![ssh, StackName::RAW])),
-        [StackName::RAW, ssh],
-        "in the order of the offers"
-    );
-}
-
-#[test]
-fn what_an_offer_lacks_is_said_from_the_offers() {
-    let token = [Offer {
-        capabilities: [Operation::Sign, Operation::Authenticate]
-            .map(|operation| Capability {
-                algorithm: "rsa2048".parse().unwrap(),
-                operation,
-            })
-            .to_vec(),
-        ..offer(StackName::RAW, &[])
-    }];
-    let selection = |operation| Selection {
-        operations: Some(vec![operation]),
-        ..listed(&["rsa2048"])
-    };
-    let build = |operation| Plan::build(&[selection(operation)], &token, Settings::default());
-    assert_eq!(build(Operation::Authenticate).unwrap().cases.len(), 1);
-    assert_eq!(
-        build(Operation::Decrypt).unwrap_err().to_string(),
-        "rsa2048 has no decrypt; it has: sign, authenticate"
-    );
-}
-
-#[test]
-fn replicas_and_concurrency_multiply() {
-    let four = NonZeroU32::new(4).unwrap();
-    let selection = Selection {
-        workers: vec![NonZeroU32::MIN, four],
-        replicas: NonZeroU32::new(2).unwrap(),
-        stacks: Some(vec![StackName::RAW]),
-        ..listed(&["ed25519"])
-    };
-    assert_eq!(
-        build(selection).unwrap(),
-        [
-            "ed25519 sign software raw",
-            "ed25519 sign software raw #2",
-            "ed25519 sign software raw w=4",
-            "ed25519 sign software raw w=4 #2",
-        ]
-    );
+    let (raw, gpg) = ("ed25519 sign software raw", "ed25519 sign software gpg");
+    assert_eq!(cases(None), [raw, gpg]);
+    let named = cases(Some(vec![ssh, StackName::RAW]));
+    assert_eq!(named, [raw, "ed25519 sign software ssh"], "as offered");
 }
 
 #[test]
@@ -242,38 +193,55 @@ fn overlapping_selections_hold_each_case_once() {
 
 #[test]
 fn what_cannot_be_had_is_said() {
-    let decrypt = Selection {
+    let usual = Selection::default;
+    let token = Offer {
+        capabilities: [Operation::Sign, Operation::Authenticate]
+            .map(|operation| Capability::new("rsa2048".parse().unwrap(), operation))
+            .to_vec(),
+        ..offer(StackName::RAW, &[])
+    };
+    let decrypt = |name| Selection {
         operations: Some(vec![Operation::Decrypt]),
-        ..listed(&["ed25519"])
+        ..listed(&[name])
     };
-    assert_eq!(
-        build(decrypt).unwrap_err().to_string(),
-        "ed25519 has no decrypt; it has: sign"
-    );
-
-    let gnupg = Selection {
-        stacks: Some(vec![StackName::GPG]),
-        ..listed(&["mlkem768"])
-    };
-    assert_eq!(
-        build(gnupg).unwrap_err().to_string(),
-        "gpg does not offer mlkem768 here; it is offered by software through raw"
-    );
-
-    let device = Selection {
-        devices: Some(vec![DeviceName::new("yubikey")]),
-        ..Selection::default()
-    };
-    assert_eq!(
-        build(device),
-        Err(PlanError::UnknownDevice(DeviceName::new("yubikey")))
-    );
-
-    let nothing = Selection {
-        operations: Some(vec![Operation::Handshake]),
-        ..Selection::default()
-    };
-    assert_eq!(build(nothing), Err(PlanError::Nothing));
+    for (selection, offers, expected) in [
+        (
+            decrypt("ed25519"),
+            offers(),
+            "ed25519 has no decrypt; it has: sign",
+        ),
+        (
+            decrypt("rsa2048"),
+            vec![token],
+            "rsa2048 has no decrypt; it has: sign, authenticate",
+        ),
+        (
+            Selection {
+                stacks: Some(vec![StackName::GPG]),
+                ..listed(&["mlkem768"])
+            },
+            offers(),
+            "gpg does not offer mlkem768 here; it is offered by software through raw",
+        ),
+        (
+            Selection {
+                devices: Some(vec![DeviceName::new("yubikey")]),
+                ..usual()
+            },
+            offers(),
+            "no device matches 'yubikey'; 'keymark devices' lists the available ones",
+        ),
+        (
+            Selection {
+                operations: Some(vec![Operation::Handshake]),
+                ..usual()
+            },
+            offers(),
+            "nothing here offers this selection; 'keymark devices' lists what is available and what is missing",
+        ),
+    ] {
+        assert_eq!(build(selection, &offers).unwrap_err(), expected);
+    }
 }
 
 #[test]
@@ -321,99 +289,55 @@ fn processes_are_planned_where_they_can_be_and_refused_where_nothing_can() {
         ..listed(&["ed25519"])
     };
     let mut offers = offers();
-    let build =
-        |stacks, offers: &[Offer]| Plan::build(&[selection(stacks)], offers, Settings::default());
-    let refused = build(None, &offers).unwrap_err();
-    assert!(matches!(refused, PlanError::NoProcesses(_)), "{refused}");
+    let cases = |stacks, offers: &[Offer]| build(selection(stacks), offers);
+    let refused = cases(None, &offers).unwrap_err();
+    assert!(refused.starts_with("--processes needs"), "{refused}");
     offers[0].workers = Worker::ALL;
-    let ways: Vec<String> = build(None, &offers)
-        .unwrap()
-        .cases
-        .iter()
-        .map(Case::way)
-        .collect();
-    assert_eq!(ways, ["raw", "raw p=1", "raw p=2", "gpg"]);
-    let refused = build(Some(vec![StackName::GPG]), &offers).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        cases(None, &offers).unwrap(),
+        [
+            "ed25519 sign software raw",
+            "ed25519 sign software raw p=1",
+            "ed25519 sign software raw p=2",
+            "ed25519 sign software gpg",
+        ]
+    );
+    assert_eq!(
+        cases(Some(vec![StackName::GPG]), &offers).unwrap_err(),
         "--processes needs a key that each process can open for itself: software through raw"
     );
 }
 
-/// Two offers of one stack: what the built-in library has, and what another has.
-fn with_libgcrypt() -> Vec<Offer> {
+#[test]
+fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
     let loaded = Offer {
         parameters: vec![Parameters::from([("library", "libgcrypt")])],
         ..offer(StackName::RAW, &["rsa2048", "ed25519"])
     };
     let mut offers = offers();
     offers.insert(1, loaded);
-    offers
-}
-
-fn of_libraries(names: &[&str], libraries: &str) -> Result<Vec<String>, PlanError> {
-    let selection = Selection {
-        stacks: Some(vec![StackName::RAW]),
-        operations: Some(vec![Operation::Sign, Operation::Decapsulate]),
-        parameters: choices(libraries),
-        ..listed(names)
+    let cases = |names: &[&str], parameters| {
+        let selection = Selection {
+            stacks: Some(vec![StackName::RAW]),
+            operations: Some(vec![Operation::Sign, Operation::Decapsulate]),
+            parameters,
+            ..listed(names)
+        };
+        build(selection, &offers)
     };
-    let plan = Plan::build(&[selection], &with_libgcrypt(), Settings::default())?;
-    Ok(plan.cases.iter().map(ToString::to_string).collect())
-}
-
-#[test]
-fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
-    let plan = Plan::build(
-        &[listed(&["rsa2048"])],
-        &with_libgcrypt(),
-        Settings::default(),
-    );
-    let cases = plan.unwrap().cases;
-    assert!(cases.iter().all(|case| case.parameters.is_empty()));
-    let both = "library=openssl,libgcrypt";
+    let unasked = cases(&["rsa2048"], Vec::new()).unwrap();
+    assert_eq!(unasked, ["rsa2048 sign software raw"]);
+    let both = choices("library=openssl,libgcrypt");
     assert_eq!(
-        of_libraries(&["ed25519", "mlkem768"], both).unwrap(),
+        cases(&["ed25519", "mlkem768"], both).unwrap(),
         [
             "ed25519 sign software raw",
             "ed25519 sign software raw libgcrypt",
             "mlkem768 decapsulate software raw",
         ]
     );
-    let error = of_libraries(&["mlkem768"], "library=libgcrypt").unwrap_err();
     assert_eq!(
-        error.to_string(),
+        cases(&["mlkem768"], choices("library=libgcrypt")).unwrap_err(),
         "raw with libgcrypt does not offer mlkem768 here; it is offered by software through raw"
-    );
-}
-
-#[test]
-fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
-    let by_pss = Offer {
-        parameters: vec![Parameters::from([("scheme", "pss")])],
-        ..offer(StackName::RAW, &["rsa2048"])
-    };
-    let mut offers = offers();
-    offers.insert(1, by_pss);
-    let planned = |names: &[&str], schemes: &str| {
-        let selection = Selection {
-            stacks: Some(vec![StackName::RAW]),
-            operations: Some(vec![Operation::Sign]),
-            parameters: choices(schemes),
-            ..listed(names)
-        };
-        let plan = Plan::build(&[selection], &offers, Settings::default())?;
-        Ok::<Vec<String>, PlanError>(plan.cases.iter().map(ToString::to_string).collect())
-    };
-    let unasked = Plan::build(&[listed(&["rsa2048"])], &offers, Settings::default());
-    let unasked = unasked.unwrap().cases;
-    assert!(unasked.iter().all(|case| case.parameters.is_empty()));
-    assert_eq!(
-        planned(&["rsa2048"], "scheme=pkcs1,pss").unwrap(),
-        ["rsa2048 sign software raw", "rsa2048 sign software raw pss"]
-    );
-    assert_eq!(
-        planned(&["ed25519"], "scheme=pss").unwrap_err().to_string(),
-        "raw with pss does not offer ed25519 here; it is offered by software through raw, software through gpg"
     );
 }

@@ -1,54 +1,23 @@
 //! How cases end, and in which order they are visited.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::case::{Case, CaseId, StackName};
-use keymark_bench::clock::Harness;
-use keymark_bench::plan::{Order, Plan, Settings};
-use keymark_bench::record::CaseRecord;
-use keymark_bench::runner::{Measured, Observer};
-use keymark_bench::sample::{Block, Outcome};
+use keymark_bench::plan::{Order, Settings};
+use keymark_bench::sample::Outcome;
 use keymark_bench::stop::Stopped;
 use keymark_testkit::fake::{self, Script, ScriptedStep};
 
 use super::setup::{
-    Interrupting, MS, by_four, case, drive, jittery, plan, precision, runs, steady, stopped,
+    Interrupting, Listener, MS, Told, by_four, case, drive, jittery, plan, precision, run, runs,
+    steady, stopped,
 };
 
-/// What an observer saw, in order.
-#[derive(Default)]
-struct Log {
-    blocks: Vec<(CaseId, u32)>,
-    finished: Vec<CaseId>,
-    ready: Option<usize>,
-}
-
-impl Observer for Log {
-    fn measuring(&mut self, _: &Harness, ready: usize) {
-        self.ready = Some(ready);
-    }
-    fn block(&mut self, id: CaseId, block: &Block) {
-        self.blocks.push((id, block.round));
-    }
-    fn finished(&mut self, id: CaseId, _: &CaseRecord) {
-        self.finished.push(id);
-    }
-}
-
-/// Runs the plan with a script for each case.
-fn run(plan: &Plan, script: impl Fn(&Case) -> Script + Send + Sync + 'static) -> (Measured, Log) {
-    run_until(plan, script, &AtomicBool::new(false))
-}
-
-fn run_until(
-    plan: &Plan,
-    script: impl Fn(&Case) -> Script + Send + Sync + 'static,
-    interrupt: &AtomicBool,
-) -> (Measured, Log) {
-    let mut log = Log::default();
-    let measured = drive(plan, script, interrupt, &mut log);
-    (measured, log)
+/// Operations of a millisecond, and then others for ever.
+fn then(operations: usize, others: &[ScriptedStep]) -> Script {
+    Script::Steps([&vec![ScriptedStep::Take(MS); operations], others].concat())
 }
 
 #[test]
@@ -69,8 +38,8 @@ fn a_number_of_runs_is_kept_to_the_operation() {
         );
         assert_eq!(stopped(record), Stopped::RuleMet);
     }
-    assert_eq!(log.ready, Some(2));
-    assert_eq!(log.finished.len(), 2);
+    assert!(log.0.contains(&Told::Measuring(2)));
+    assert_eq!(log.finished().len(), 2);
     assert!(!measured.interrupted);
 }
 
@@ -158,14 +127,10 @@ fn with_one_unknown(names: &[&str], unknown: &'static str) -> Vec<usize> {
 }
 
 #[test]
-fn what_ratios_are_taken_to_is_measured_for_as_long_as_they_need_it() {
+fn a_ratio_is_measured_for_as_long_as_both_its_sides_need() {
     let blocks = with_one_unknown(&["rsa2048", "rsa4096", "ed25519"], "rsa4096");
     assert!(blocks[0] >= blocks[1] && blocks[1] > 100, "{blocks:?}");
     assert!(blocks[2] < blocks[1], "{blocks:?}");
-}
-
-#[test]
-fn a_ratio_waits_for_what_it_is_taken_to() {
     let blocks = with_one_unknown(&["rsa2048", "rsa4096"], "rsa2048");
     assert!(blocks[1] >= blocks[0] && blocks[0] > 100, "{blocks:?}");
 }
@@ -217,7 +182,11 @@ fn rounds_visit_every_case_in_an_order_that_only_the_seed_decides() {
     let cases = ["ed25519", "rsa2048", "nistp256", "cv25519", "dsa3072"].map(case);
     let visits = |seed| {
         let settings = Settings { seed, ..runs(40) };
-        run(&plan(&cases, settings), steady).1.blocks
+        let (_, log) = run(&plan(&cases, settings), steady);
+        let blocks = log.blocks().into_iter();
+        blocks
+            .map(|(id, block)| (id, block.round))
+            .collect::<Vec<_>>()
     };
     let blocks = visits(1);
     assert_eq!(blocks, visits(1), "the same seed, the same order");
@@ -238,15 +207,21 @@ fn rounds_visit_every_case_in_an_order_that_only_the_seed_decides() {
 }
 
 #[test]
-fn sequential_order_finishes_a_case_before_the_next() {
-    let cases = ["ed25519", "rsa2048", "nistp256"].map(case);
+fn sequential_order_finishes_a_case_in_its_part_of_the_time_before_the_next() {
     let settings = Settings {
         order: Order::Sequential,
-        ..runs(40)
+        time_limit: Some(Duration::from_secs(4)),
+        ..precision("0.0001%", None)
     };
-    let (_, log) = run(&plan(&cases, settings), steady);
-    assert!(log.blocks.is_sorted_by_key(|(id, _)| *id));
-    assert_eq!(log.finished, [CaseId(0), CaseId(1), CaseId(2)]);
+    let cases = ["ed25519", "rsa2048", "nistp256", "cv25519"].map(case);
+    let (measured, log) = run(&plan(&cases, settings), jittery);
+    assert!(log.blocks().is_sorted_by_key(|(id, _)| *id));
+    for record in &measured.cases {
+        assert_eq!(stopped(record), Stopped::OutOfTime);
+        let (first, last) = (record.samples().next(), record.samples().last());
+        let span = last.unwrap().end.since(first.unwrap().start);
+        assert!((900..1_100).contains(&span.as_millis()), "{span:?}");
+    }
 }
 
 #[test]
@@ -260,7 +235,7 @@ fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
         };
         // Three operations warm up, then each counted one is led in by one that is not: the
         // thirteenth counts.
-        Script::Steps([vec![ScriptedStep::Take(MS); 12], vec![last]].concat())
+        then(12, &[last])
     });
     let [fine, failed, wrong] = &measured.cases[..] else {
         panic!()
@@ -288,20 +263,31 @@ fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
     );
 }
 
+/// Three operations warm up; each of the workers leads a block in with one.
 #[test]
-fn one_reason_is_enough_when_every_worker_fails() {
-    let (measured, _) = run(&plan(&[by_four("ed25519")], runs(100)), |_| {
-        Script::Steps(
-            [
-                vec![ScriptedStep::Take(MS); 5],
-                vec![ScriptedStep::Fail(MS)],
-            ]
-            .concat(),
-        )
+fn one_reason_is_enough_whenever_several_workers_fail() {
+    for (operations, others, reason) in [
+        (1, ScriptedStep::Fail(MS), "FAKE failed: scripted failure"),
+        (5, ScriptedStep::Fail(MS), "FAKE failed: scripted failure"),
+        (30, ScriptedStep::Wrong(MS), "scripted wrong result"),
+    ] {
+        let script = move |_: &Case| then(operations, &[others; 4]);
+        let (measured, log) = run(&plan(&[by_four("ed25519")], runs(100)), script);
+        let record = &measured.cases[0];
+        assert_eq!(record.failure(), Some(reason));
+        assert!((1..=4).contains(&record.failed()), "{}", record.failed());
+        assert_eq!(log.finished().len(), 1);
+    }
+}
+
+#[test]
+fn a_case_that_fails_while_a_block_is_led_in_has_failed_without_a_sample() {
+    let (measured, _) = run(&plan(&[case("ed25519")], runs(20)), |_| {
+        then(3, &[ScriptedStep::Fail(MS)])
     });
     let record = &measured.cases[0];
     assert_eq!(record.failure(), Some("FAKE failed: scripted failure"));
-    assert!((1..=4).contains(&record.failed()), "{}", record.failed());
+    assert_eq!((record.samples().count(), record.failed()), (0, 1));
 }
 
 #[test]
@@ -311,52 +297,71 @@ fn a_case_that_cannot_be_made_ready_is_ended_with_the_reason() {
         case("rsa2048"),
         // No such stack is there.
         fake::case("nistp256").stack(StackName::AGENT).build(),
+        case("cv25519"),
     ];
     let (measured, log) = run(&plan(&cases, runs(5)), |case| match case.algorithm.name() {
         "rsa2048" => Script::Unprepared("no such key".to_owned()),
-        _ => Script::Steps(vec![ScriptedStep::Take(MS)]),
+        "cv25519" => Script::Steps(vec![ScriptedStep::Wrong(MS)]),
+        _ => steady(case),
     });
     assert_eq!(stopped(&measured.cases[0]), Stopped::RuleMet);
+    let failures = measured.cases.iter().map(|case| case.failure());
     assert_eq!(
-        measured.cases[1].failure(),
-        Some("prepare failed: no such key")
+        failures.collect::<Vec<_>>(),
+        [
+            None,
+            Some("prepare failed: no such key"),
+            Some("fake through agent has no decrypt with nistp256"),
+            Some("scripted wrong result"),
+        ]
     );
-    assert_eq!(
-        measured.cases[2].failure(),
-        Some("fake through agent has no decrypt with nistp256")
-    );
-    assert_eq!((log.ready, log.finished.len()), (Some(1), 3));
-}
-
-#[test]
-fn a_case_that_fails_while_warming_up_is_never_measured() {
-    let (measured, log) = run(&plan(&[case("ed25519")], runs(5)), |_| {
-        Script::Steps(vec![ScriptedStep::Wrong(MS)])
-    });
-    assert_eq!(measured.cases[0].failure(), Some("scripted wrong result"));
-    assert_eq!((log.ready, log.blocks.len()), (Some(0), 0));
+    assert!(log.0.contains(&Told::Measuring(1)));
+    assert_eq!(log.finished().len(), 4);
 }
 
 #[test]
 fn an_interrupted_run_keeps_what_it_has() {
-    let interrupt = AtomicBool::new(false);
-    let mut observer = Interrupting::after(5, &interrupt);
-    let plan = plan(&[case("ed25519"), case("rsa2048")], runs(1000));
-    let measured = drive(&plan, steady, &interrupt, &mut observer);
-    assert!(measured.interrupted);
-    for record in &measured.cases {
-        assert_eq!(stopped(record), Stopped::Interrupted);
-        assert!(record.samples().count() > 0);
+    for (order, counts) in [(Order::Interleaved, 2), (Order::Sequential, 1)] {
+        let interrupt = AtomicBool::new(false);
+        let mut observer = Interrupting::after(5, &interrupt);
+        let settings = Settings {
+            order,
+            ..runs(1000)
+        };
+        let plan = plan(&[case("ed25519"), case("rsa2048")], settings);
+        let measured = drive(&plan, steady, &interrupt, &mut observer);
+        assert!(measured.interrupted);
+        let cases = measured.cases.iter();
+        let with_samples = cases.filter(|record| record.samples().count() > 0);
+        assert_eq!(with_samples.count(), counts);
+        for record in &measured.cases {
+            assert_eq!(stopped(record), Stopped::Interrupted);
+        }
+        assert_eq!(observer.blocks, 5, "nothing is measured afterwards");
     }
-    assert_eq!(observer.blocks, 5, "nothing is measured afterwards");
 }
 
 #[test]
-fn a_run_interrupted_before_it_began_measures_nothing() {
-    let plan = plan(&[case("ed25519")], runs(10));
-    let (measured, log) = run_until(&plan, steady, &AtomicBool::new(true));
-    assert_eq!(stopped(&measured.cases[0]), Stopped::Interrupted);
-    assert_eq!(log.blocks.len(), 0);
+fn what_ctrl_c_broke_off_while_it_was_made_ready_has_not_failed() {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupt);
+    let script = move |case: &Case| match case.algorithm.name() {
+        "rsa2048" => {
+            flag.store(true, Ordering::Relaxed);
+            Script::Unprepared("gpg was ended by Ctrl-C".to_owned())
+        }
+        _ => steady(case),
+    };
+    let plan = plan(&["ed25519", "rsa2048", "nistp256"].map(case), runs(10));
+    let mut listener = Listener::default();
+    let measured = drive(&plan, script, &interrupt, &mut listener);
+    assert!(measured.interrupted);
+    for record in &measured.cases {
+        assert_eq!(stopped(record), Stopped::Interrupted);
+        assert_eq!((record.failure(), record.failed()), (None, 0));
+    }
+    let begun = listener.0.contains(&Told::Preparing(CaseId(2)));
+    assert!(!begun, "nothing new is begun");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn handles_are_entered_for_their_blocks_only() {
     let (clock, stack) = scripted(steady);
     let plan = plan(&[by_four("ed25519"), case("rsa2048")], runs(40));
     let interrupt = AtomicBool::new(false);
-    let measured = drive_on(&stack, &clock, &plan, &interrupt, &mut ());
+    let measured = drive_on(&stack, clock.as_ref(), &plan, &interrupt, &mut ());
     assert!(measured.cases.iter().all(|case| case.failure().is_none()));
     let (now, most) = stack.entered();
     assert_eq!(now, 0, "who enters leaves");

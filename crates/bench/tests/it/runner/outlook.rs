@@ -82,7 +82,13 @@ fn checked(
         seen: Vec::new(),
         bounds: None,
     };
-    drive_on(&stack, &clock, plan, &AtomicBool::new(false), &mut watching);
+    drive_on(
+        &stack,
+        clock.as_ref(),
+        plan,
+        &AtomicBool::new(false),
+        &mut watching,
+    );
     watching.seen
 }
 

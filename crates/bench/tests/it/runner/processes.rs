@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, StackName, Worker};
-use keymark_bench::clock::{ManualClock, MonotonicClock};
+use keymark_bench::case::{Case, Worker};
+use keymark_bench::clock::{Clock, ManualClock, MonotonicClock};
 use keymark_bench::error::Error;
-use keymark_bench::plan::Plan;
 use keymark_bench::record::CaseRecord;
-use keymark_bench::runner::{Runner, Stacks};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
 use keymark_bench::worker::{self, Channel, Peer, Reply, Request, WorkerProcess};
@@ -18,7 +16,7 @@ use keymark_bench::workload::{Crew, Input, KeyHandle, Performed, Stack, Verifiab
 use keymark_testkit::assert_says;
 use keymark_testkit::fake;
 
-use super::setup::{plan, runs, stopped};
+use super::setup::{drive_on, plan, runs, stopped};
 
 /// The line to a far end that is a thread.
 struct Pipes {
@@ -121,17 +119,13 @@ impl Stack for Far {
 }
 
 fn run(case: Case, then: Then, number: u32) -> CaseRecord {
-    let plan: Plan = plan(&[case], runs(number));
-    let stack = Far(then);
-    let stacks: Stacks<'_> =
-        [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
-    let (clock, interrupt) = (MonotonicClock::new(), AtomicBool::new(false));
-    let runner = Runner {
-        reference: || (),
-        clock: &clock,
-        interrupt: &interrupt,
-    };
-    let mut measured = runner.run(&plan, &stacks, &mut ());
+    run_by(&MonotonicClock::new(), case, then, number)
+}
+
+fn run_by(clock: &dyn Clock, case: Case, then: Then, number: u32) -> CaseRecord {
+    let interrupt = AtomicBool::new(false);
+    let plan = plan(&[case], runs(number));
+    let mut measured = drive_on(&Far(then), clock, &plan, &interrupt, &mut ());
     assert!(!interrupt.load(Ordering::Relaxed));
     measured.cases.remove(0)
 }
@@ -158,7 +152,6 @@ fn each_process_brings_its_samples_on_keymarks_clock() {
             .iter()
             .all(|sample| sample.end.since(sample.start) >= took)
     );
-    use keymark_bench::clock::Clock as _;
     let last = samples.iter().map(|sample| sample.end).max().unwrap();
     // Epochs agree to a millisecond: keymark's clock was made after this one.
     assert!(last <= before.now().after(Duration::from_millis(1)));
@@ -211,17 +204,9 @@ fn what_goes_wrong_in_a_process_ends_the_case_with_its_reason() {
 
 #[test]
 fn a_clock_that_cannot_be_shared_is_refused() {
-    let plan = plan(&[by_processes(1)], runs(1));
-    let stack = Far(Then::GoOn);
-    let stacks: Stacks<'_> =
-        [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
-    let (clock, interrupt) = (ManualClock::default(), AtomicBool::new(false));
-    let runner = Runner {
-        reference: || (),
-        clock: &clock,
-        interrupt: &interrupt,
-    };
-    let measured = runner.run(&plan, &stacks, &mut ());
-    let failure = measured.cases[0].failure().unwrap();
-    assert_says(&failure, ["cannot be used in another process"]);
+    let record = run_by(&ManualClock::default(), by_processes(1), Then::GoOn, 1);
+    assert_says(
+        &record.failure().unwrap(),
+        ["cannot be used in another process"],
+    );
 }

@@ -5,15 +5,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, StackName};
+use keymark_bench::case::Case;
 use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
 use keymark_bench::error::Error;
-use keymark_bench::runner::{Runner, Stacks};
 use keymark_bench::sample::{Block, Sample};
-use keymark_bench::workload::{Crew, Input, KeyHandle, Performed, Stack, Verifiable, Workload};
+use keymark_bench::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Workload};
 use keymark_testkit::fake;
 
-use super::setup::{plan, runs};
+use super::setup::{drive_on, plan, runs};
 
 /// A closed loop of `workers` on one server of constant service time, as the runner cuts a block of it: each
 /// leads in with an operation that is not counted, and none starts after the deadline.
@@ -58,9 +57,7 @@ fn a_serial_server_is_as_fast_for_many_as_for_one() {
 /// When the server was done with each operation.
 type Served = Arc<Mutex<Vec<Timestamp>>>;
 
-/// A server that serves one after the other, and its clients.
-struct Serial(Mutex<Sender<Sender<()>>>);
-
+/// Serves one after the other.
 fn serve(clock: &MonotonicClock, requests: &Receiver<Sender<()>>, served: &Served) {
     while let Ok(request) = requests.recv() {
         std::thread::sleep(Duration::from_micros(500));
@@ -85,16 +82,18 @@ fn anything(_: &Verifiable<'_>) -> Result<(), String> {
     Ok(())
 }
 
-impl Stack for Serial {
-    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let client = |_| Box::new(Client(self.0.lock().unwrap().clone())) as Box<dyn KeyHandle>;
-        Ok(Workload {
-            crew: Crew::Threads((0..case.workers()).map(client).collect()),
-            inputs: [Input { bytes: Vec::new() }].into(),
-            verifier: Arc::new(anything),
-            output_capacity: 1,
-        })
-    }
+/// A workload of threads that ask for anything.
+fn workload<H: KeyHandle + 'static>(
+    case: &Case,
+    handle: impl Fn() -> H,
+) -> Result<Workload, Error> {
+    let crew = Crew::threads(case.workers(), |_| Ok(Box::new(handle())))?;
+    Ok(Workload {
+        crew,
+        inputs: [Input { bytes: Vec::new() }].into(),
+        verifier: Arc::new(anything),
+        output_capacity: 1,
+    })
 }
 
 /// As many servers as workers, each of the same service time.
@@ -108,32 +107,14 @@ impl KeyHandle for Servers {
     }
 }
 
-impl Stack for Servers {
-    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let server = |_| Box::new(Self(self.0)) as Box<dyn KeyHandle>;
-        Ok(Workload {
-            crew: Crew::Threads((0..case.workers()).map(server).collect()),
-            inputs: [Input { bytes: Vec::new() }].into(),
-            verifier: Arc::new(anything),
-            output_capacity: 1,
-        })
-    }
-}
-
 #[test]
 fn who_comes_first_is_served_first_across_the_ends_of_blocks_too() {
     let clock = MonotonicClock::new();
-    let stack = Servers(Duration::from_millis(60));
-    let stacks: Stacks<'_> =
-        [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
-    let runner = Runner {
-        clock: &clock,
-        reference: || (),
-        interrupt: &AtomicBool::new(false),
-    };
+    let stack = |case: &Case| workload(case, || Servers(Duration::from_millis(60)));
     // Nine tenths of what both can do, so that a worker waits at the ends of most blocks.
     let case = fake::case("ed25519").workers(2).rate("30/s").build();
-    let measured = runner.run(&plan(&[case], runs(180)), &stacks, &mut ());
+    let plan = plan(&[case], runs(180));
+    let measured = drive_on(&stack, &clock, &plan, &AtomicBool::new(false), &mut ());
     let blocks = &measured.cases[0].blocks;
     let waiting = |block: &&Block| block.queue.unwrap().waiting > 0;
     assert!(blocks.iter().filter(waiting).count() > 3, "nobody waited");
@@ -171,17 +152,12 @@ fn throughput_under_load_is_what_the_server_did() {
     let served = Served::default();
     let (watch, record) = (Arc::clone(&clock), Arc::clone(&served));
     let server = std::thread::spawn(move || serve(&watch, &received, &record));
-    let stack = Serial(Mutex::new(requests));
+    let requests = Mutex::new(requests);
+    let stack = move |case: &Case| workload(case, || Client(requests.lock().unwrap().clone()));
     let case = fake::case("ed25519").workers(WORKERS).build();
-    let stacks: Stacks<'_> =
-        [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
+    let plan = plan(&[case], runs(1_200));
     let interrupt = AtomicBool::new(false);
-    let runner = Runner {
-        reference: || (),
-        clock: clock.as_ref(),
-        interrupt: &interrupt,
-    };
-    let measured = runner.run(&plan(&[case], runs(1_200)), &stacks, &mut ());
+    let measured = drive_on(&stack, clock.as_ref(), &plan, &interrupt, &mut ());
     drop(stack);
     server.join().unwrap();
     // On a machine with much to do a worker may come too late for a block, which then has no window.

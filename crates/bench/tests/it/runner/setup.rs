@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::case::{Case, CaseId, DeviceName, StackName};
-use keymark_bench::clock::ManualClock;
+use keymark_bench::clock::{Clock, Harness, ManualClock};
 use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Measured, Observer, Runner, Stacks};
 use keymark_bench::sample::Block;
 use keymark_bench::stop::{Precision, StopRule, Stopped};
+use keymark_bench::workload::Stack;
 use keymark_testkit::fake::{self, FakeStack, Script, ScriptedStep};
 
 pub const MS: Duration = Duration::from_millis(1);
@@ -56,7 +57,17 @@ pub fn drive(
     observer: &mut dyn Observer,
 ) -> Measured {
     let (clock, stack) = scripted(script);
-    drive_on(&stack, &clock, plan, interrupt, observer)
+    drive_on(&stack, clock.as_ref(), plan, interrupt, observer)
+}
+
+/// Runs the plan to its end, and keeps what an observer is told.
+pub fn run(
+    plan: &Plan,
+    script: impl Fn(&Case) -> Script + Send + Sync + 'static,
+) -> (Measured, Listener) {
+    let mut listener = Listener::default();
+    let measured = drive(plan, script, &AtomicBool::new(false), &mut listener);
+    (measured, listener)
 }
 
 /// A stack that follows the script, and the clock that it moves.
@@ -68,16 +79,16 @@ pub fn scripted(
     (clock, stack)
 }
 
-/// Runs the plan on such a stack.
+/// Runs the plan on a stack of the fake device.
 pub fn drive_on(
-    stack: &FakeStack,
-    clock: &ManualClock,
+    stack: &dyn Stack,
+    clock: &dyn Clock,
     plan: &Plan,
     interrupt: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Measured {
     let named = (DeviceName::new(fake::DEVICE), StackName::RAW);
-    let stacks: Stacks<'_> = [(named, stack as _)].into();
+    let stacks: Stacks<'_> = [(named, stack)].into();
     let runner = Runner {
         clock,
         reference: || (),
@@ -124,5 +135,51 @@ impl Observer for Interrupting<'_> {
         if self.blocks == self.after {
             self.flag.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// What an observer is told.
+#[derive(Debug, PartialEq)]
+pub enum Told {
+    Preparing(CaseId),
+    Measuring(usize),
+    Block(CaseId, Block),
+    Finished(CaseId, Box<CaseRecord>),
+}
+
+/// Everything that an observer is told, in its order.
+#[derive(Debug, Default)]
+pub struct Listener(pub Vec<Told>);
+
+impl Observer for Listener {
+    fn preparing(&mut self, id: CaseId, _: &Case) {
+        self.0.push(Told::Preparing(id));
+    }
+    fn measuring(&mut self, _: &Harness, ready: usize) {
+        self.0.push(Told::Measuring(ready));
+    }
+    fn block(&mut self, id: CaseId, block: &Block) {
+        self.0.push(Told::Block(id, block.clone()));
+    }
+    fn finished(&mut self, id: CaseId, record: &CaseRecord) {
+        self.0.push(Told::Finished(id, Box::new(record.clone())));
+    }
+}
+
+impl Listener {
+    pub fn blocks(&self) -> Vec<(CaseId, &Block)> {
+        let blocks = self.0.iter().filter_map(|told| match told {
+            Told::Block(id, block) => Some((*id, block)),
+            _ => None,
+        });
+        blocks.collect()
+    }
+
+    pub fn finished(&self) -> Vec<CaseId> {
+        let finished = self.0.iter().filter_map(|told| match told {
+            Told::Finished(id, _) => Some(*id),
+            _ => None,
+        });
+        finished.collect()
     }
 }
