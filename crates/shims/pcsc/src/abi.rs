@@ -3,7 +3,6 @@
 
 #![allow(
     non_snake_case,
-    non_upper_case_globals,
     missing_docs,
     reason = "the interface is PC/SC's, which documents it"
 )]
@@ -13,23 +12,15 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use keymark_shim_protocol::trace::{Apdu, Call};
-use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED, pcsc_functions};
+use keymark_shim_protocol::{CARD, LIBRARY, SHARED, pcsc_functions};
 
 use crate::memory::slice;
 use crate::reader::ServedReader;
 use crate::served;
-use crate::trace::{guarded, traced};
+use crate::trace::traced;
 use crate::types::{
-    Code, Context, Dword, Handle, IoRequest, Long, PROTOCOL_RAW, PROTOCOL_T0, PROTOCOL_T1,
-    ReaderState, SHARE_EXCLUSIVE, SHARE_SHARED,
+    Code, Context, Dword, Handle, IoRequest, Long, ReaderState, SHARE_EXCLUSIVE, SHARE_SHARED,
 };
-
-#[unsafe(no_mangle)]
-pub static g_rgSCardT0Pci: IoRequest = IoRequest::of(PROTOCOL_T0);
-#[unsafe(no_mangle)]
-pub static g_rgSCardT1Pci: IoRequest = IoRequest::of(PROTOCOL_T1);
-#[unsafe(no_mangle)]
-pub static g_rgSCardRawPci: IoRequest = IoRequest::of(PROTOCOL_RAW);
 
 macro_rules! nothing {
     ($($argument:ident),*) => {
@@ -99,25 +90,6 @@ macro_rules! table {
 
 pcsc_functions!(table);
 
-/// The text of a code that this library returns. No call to PC/SC, and not taken down as one.
-#[unsafe(no_mangle)]
-pub extern "C" fn pcsc_stringify_error(code: Long) -> *const c_char {
-    Code(code).text().as_ptr()
-}
-
-/// Gone from pcsc-lite; scdaemon still looks for it. As there in its last years it checks the
-/// context and does nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn SCardSetTimeout(context: Context, _: Dword) -> Long {
-    guarded(|| match mode() {
-        Mode::Virtual(reader) => Code::of(reader.user(context).map(drop)),
-        // SAFETY: the function takes a number, and checks it.
-        Mode::Forward(library) => Code(unsafe { (library.SCardIsValidContext)(context) }),
-        Mode::Missing => Code::NO_SERVICE,
-    })
-    .0
-}
-
 /// # Safety
 /// `send` is null or good for `send_length` octets; `receive_length` is null or valid, and after
 /// success `receive` null or good for as many octets as it says.
@@ -151,8 +123,6 @@ unsafe fn kept(
 
 /// pcsc-lite's own name, without which nothing of PC/SC works on Linux.
 const PCSCLITE: &str = "libpcsclite.so.1";
-/// Another name for the reader of the served card.
-const READER_NAME: &str = "KEYMARK_PCSC_READER";
 
 enum Mode {
     /// A card that keymark serves.
@@ -168,18 +138,13 @@ fn mode() -> &'static Mode {
     static MODE: OnceLock<Mode> = OnceLock::new();
     MODE.get_or_init(|| {
         if let Some(socket) = std::env::var_os(CARD) {
-            let name = std::env::var(READER_NAME).ok();
-            let name = name.filter(|name| !name.is_empty());
-            return Mode::Virtual(ServedReader::new(
-                PathBuf::from(socket),
-                name.unwrap_or_else(|| READER.to_owned()),
-            ));
+            return Mode::Virtual(ServedReader::new(PathBuf::from(socket)));
         }
         let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
         // This very library would call itself for ever if it was the one that is named.
-        let own: unsafe extern "C" fn(Context) -> Long = SCardIsValidContext;
+        let own: unsafe extern "C" fn(Context) -> Long = SCardReleaseContext;
         let library = PcscLibrary::load(&library)
-            .filter(|library| !std::ptr::fn_addr_eq(library.SCardIsValidContext, own));
+            .filter(|library| !std::ptr::fn_addr_eq(library.SCardReleaseContext, own));
         library.map_or(Mode::Missing, Mode::Forward)
     })
 }
@@ -194,21 +159,5 @@ fn shared(share: Dword) -> Dword {
             SHARE_SHARED
         }
         other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::ffi::CStr;
-
-    use super::*;
-
-    #[test]
-    fn every_code_has_a_text() {
-        assert_eq!(Code::REMOVED.text(), c"Card was removed.");
-        assert_eq!(Code(-1).text(), c"Unknown error.");
-        // SAFETY: the texts are constants.
-        let timeout = unsafe { CStr::from_ptr(pcsc_stringify_error(Code::TIMEOUT.0)) };
-        assert_eq!(timeout, c"Command timeout.");
     }
 }

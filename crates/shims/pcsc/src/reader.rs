@@ -138,15 +138,13 @@ impl User {
 /// The reader with everybody who uses it.
 pub(crate) struct ServedReader {
     socket: PathBuf,
-    pub(crate) name: String,
     users: Mutex<Users>,
 }
 
 impl ServedReader {
-    pub(crate) fn new(socket: PathBuf, name: String) -> Self {
+    pub(crate) fn new(socket: PathBuf) -> Self {
         Self {
             socket,
-            name,
             users: Mutex::default(),
         }
     }

@@ -3,33 +3,27 @@
 
 #![allow(clippy::too_many_arguments, reason = "they are PC/SC's")]
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 use std::time::Duration;
 
+use keymark_shim_protocol::READER;
 use keymark_shim_protocol::wire::CardRequest;
 
-use crate::memory::{fill, give_back, set, slice};
+use crate::memory::{fill, set, slice};
 use crate::reader::{ServedReader, User};
 use crate::trace::now;
 use crate::types::{
-    ATTRIBUTE_ATR, ATTRIBUTE_NAME, CARD_ABSENT, CARD_READY, Code, Context, Dword, EJECT_CARD,
-    GET_FEATURE_REQUEST, Handle, INFINITE, IoRequest, LEAVE_CARD, MAX_APDU, MAX_ATR, PROTOCOL_T1,
-    PROTOCOL_UNDEFINED, ReaderState, SHARE_DIRECT, SHARE_EXCLUSIVE, SHARE_SHARED, STATE_CHANGED,
-    STATE_EMPTY, STATE_IGNORE, STATE_MUTE, STATE_PRESENT, STATE_UNAWARE, STATE_UNKNOWN,
+    CARD_ABSENT, CARD_READY, Code, Context, Dword, EJECT_CARD, GET_FEATURE_REQUEST, Handle,
+    INFINITE, IoRequest, LEAVE_CARD, MAX_APDU, MAX_ATR, PROTOCOL_T1, PROTOCOL_UNDEFINED,
+    ReaderState, SHARE_DIRECT, SHARE_EXCLUSIVE, SHARE_SHARED, STATE_CHANGED, STATE_EMPTY,
+    STATE_IGNORE, STATE_MUTE, STATE_PRESENT, STATE_UNAWARE, STATE_UNKNOWN,
 };
-
-/// pcsc-lite's only group.
-const GROUP: &str = "SCard$DefaultReaders";
 
 type Done = Result<(), Code>;
 
-/// A list of one name, as PC/SC has lists: a second NUL ends it.
-fn list(name: &str) -> Vec<u8> {
-    [name.as_bytes(), &[0, 0]].concat()
-}
-
-fn string(name: &str) -> Vec<u8> {
-    [name.as_bytes(), &[0]].concat()
+/// The reader's name with that number of NULs behind it: one ends a string, a second one PC/SC's lists.
+fn terminated(nuls: usize) -> Vec<u8> {
+    [READER.as_bytes(), &[0; 2][..nuls]].concat()
 }
 
 pub(crate) unsafe fn establish_context(reader: &ServedReader, context: *mut Context) -> Done {
@@ -45,54 +39,18 @@ pub(crate) unsafe fn release_context(reader: &ServedReader, context: Context) ->
     reader.users().release(context)
 }
 
-pub(crate) unsafe fn is_valid_context(reader: &ServedReader, context: Context) -> Done {
-    reader.user(context).map(drop)
-}
-
-/// # Safety
-/// As `fill`.
-unsafe fn names(
-    reader: &ServedReader,
-    context: Context,
-    name: &str,
-    target: *mut c_char,
-    length: *mut Dword,
-) -> Done {
-    if length.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
-    reader.user(context)?;
-    // SAFETY: the caller's promises.
-    unsafe { fill(&list(name), target.cast(), length) }
-}
-
 pub(crate) unsafe fn list_readers(
     reader: &ServedReader,
     context: Context,
     readers: *mut c_char,
     length: *mut Dword,
 ) -> Done {
-    // SAFETY: PC/SC's promises are those of `names`.
-    unsafe { names(reader, context, &reader.name, readers, length) }
-}
-
-pub(crate) unsafe fn list_reader_groups(
-    reader: &ServedReader,
-    context: Context,
-    groups: *mut c_char,
-    length: *mut Dword,
-) -> Done {
-    // SAFETY: PC/SC's promises are those of `names`.
-    unsafe { names(reader, context, GROUP, groups, length) }
-}
-
-pub(crate) unsafe fn free_memory(
-    reader: &ServedReader,
-    context: Context,
-    memory: *const c_void,
-) -> Done {
+    if length.is_null() {
+        return Err(Code::INVALID_PARAMETER);
+    }
     reader.user(context)?;
-    give_back(memory.addr())
+    // SAFETY: PC/SC's promises are those of `fill`.
+    unsafe { fill(&terminated(2), readers.cast(), length) }
 }
 
 pub(crate) unsafe fn get_status_change(
@@ -150,7 +108,7 @@ pub(crate) unsafe fn connect(
         return Err(Code::UNKNOWN_READER);
     }
     // SAFETY: PC/SC wants a string there.
-    let known = unsafe { CStr::from_ptr(name) }.to_bytes() == reader.name.as_bytes();
+    let known = unsafe { CStr::from_ptr(name) }.to_bytes() == READER.as_bytes();
     check_terms(share, protocols)?;
     reader.user(context)?;
     if !known {
@@ -221,7 +179,7 @@ pub(crate) unsafe fn status(
     unsafe {
         set(state, if absent { CARD_ABSENT } else { CARD_READY });
         set(protocol, PROTOCOL_T1);
-        let name = fill(&string(&reader.name), name.cast(), name_length);
+        let name = fill(&terminated(1), name.cast(), name_length);
         let answer = fill(&answer, atr, atr_length);
         looked.and(name).and(answer)
     }
@@ -265,8 +223,7 @@ pub(crate) unsafe fn transmit(
     let response = reader.with(handle, |connection| {
         connection.ask(&CardRequest::Transmit(command))
     })?;
-    // SAFETY: PC/SC wants `receive` good for `*receive_length` octets. It does not allocate here:
-    // what asks for that elsewhere is a buffer for anything.
+    // SAFETY: PC/SC wants `receive` good for `*receive_length` octets.
     unsafe {
         set(receive_header, IoRequest::of(PROTOCOL_T1));
         *receive_length = (*receive_length).min(MAX_APDU);
@@ -287,29 +244,6 @@ pub(crate) unsafe fn control(
         GET_FEATURE_REQUEST => Ok(()),
         _ => Err(Code::UNSUPPORTED_FEATURE),
     })
-}
-
-pub(crate) unsafe fn get_attrib(
-    reader: &ServedReader,
-    handle: Handle,
-    attribute: Dword,
-    value: *mut u8,
-    length: *mut Dword,
-) -> Done {
-    if length.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
-    let octets = reader.with(handle, |connection| match attribute {
-        ATTRIBUTE_ATR => Ok(connection.atr.clone()),
-        ATTRIBUTE_NAME => Ok(string(&reader.name)),
-        _ => Err(Code::UNSUPPORTED_FEATURE),
-    })?;
-    // SAFETY: PC/SC's promises are those of `fill`.
-    unsafe { fill(&octets, value, length) }
-}
-
-pub(crate) unsafe fn set_attrib(reader: &ServedReader, handle: Handle) -> Done {
-    reader.with(handle, |_| Err(Code::UNSUPPORTED_FEATURE))
 }
 
 /// Interval at which a wait looks for a change. The server tells of none by itself.
@@ -369,7 +303,7 @@ fn update(reader: &ServedReader, user: &User, states: &mut [ReaderState]) -> Res
             state.event = STATE_IGNORE;
         } else if name.eq_ignore_ascii_case(NOTIFICATION) {
             state.event = STATE_UNAWARE;
-        } else if name == reader.name.as_bytes() {
+        } else if name == READER.as_bytes() {
             let (is, atr) = reader.state(user);
             let known = state.current & (STATE_EMPTY | STATE_PRESENT | STATE_MUTE);
             let differs = known != is;

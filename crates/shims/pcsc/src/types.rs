@@ -1,7 +1,7 @@
 //! Types and numbers of pcsc-lite's interface on Linux (wintypes.h, pcsclite.h, reader.h). The crate
 //! `pcsc-sys` has them too, but links the library that this one replaces.
 
-use std::ffi::{CStr, c_char, c_long, c_ulong, c_void};
+use std::ffi::{c_char, c_long, c_ulong, c_void};
 use std::mem::offset_of;
 
 pub(crate) type Long = c_long;
@@ -53,12 +53,9 @@ pub(crate) const MAX_APDU: Dword = 4 + 3 + (1 << 16) + 3 + 2;
 
 /// SCARD_PROTOCOL_*.
 pub(crate) const PROTOCOL_UNDEFINED: Dword = 0;
-pub(crate) const PROTOCOL_T0: Dword = 1;
 pub(crate) const PROTOCOL_T1: Dword = 2;
-pub(crate) const PROTOCOL_RAW: Dword = 4;
 
 pub(crate) const INFINITE: Dword = 0xFFFF_FFFF;
-pub(crate) const AUTOALLOCATE: Dword = Dword::MAX;
 
 /// SCARD_STATE_*, of current and event states.
 pub(crate) const STATE_UNAWARE: Dword = 0x00;
@@ -87,16 +84,29 @@ pub(crate) const EJECT_CARD: Dword = 3;
 /// CM_IOCTL_GET_FEATURE_REQUEST (PC/SC part 10 §2.2).
 pub(crate) const GET_FEATURE_REQUEST: Dword = 0x4200_0000 + 3400;
 
-/// SCARD_ATTR_ATR_STRING and SCARD_ATTR_DEVICE_FRIENDLY_NAME_A.
-pub(crate) const ATTRIBUTE_ATR: Dword = 0x0009_0303;
-pub(crate) const ATTRIBUTE_NAME: Dword = 0x7FFF_0003;
-
 /// Return code of a call: 32 bits without a sign, in a LONG that has 64 bits, or 32 with a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code(pub(crate) Long);
 
 impl Code {
     pub(crate) const SUCCESS: Self = Self(0);
+    pub(crate) const INTERNAL_ERROR: Self = Self::from_number(0x8010_0001);
+    pub(crate) const CANCELLED: Self = Self::from_number(0x8010_0002);
+    pub(crate) const INVALID_HANDLE: Self = Self::from_number(0x8010_0003);
+    pub(crate) const INVALID_PARAMETER: Self = Self::from_number(0x8010_0004);
+    pub(crate) const INSUFFICIENT_BUFFER: Self = Self::from_number(0x8010_0008);
+    pub(crate) const UNKNOWN_READER: Self = Self::from_number(0x8010_0009);
+    pub(crate) const TIMEOUT: Self = Self::from_number(0x8010_000A);
+    pub(crate) const SHARING_VIOLATION: Self = Self::from_number(0x8010_000B);
+    pub(crate) const NO_SMARTCARD: Self = Self::from_number(0x8010_000C);
+    pub(crate) const PROTO_MISMATCH: Self = Self::from_number(0x8010_000F);
+    pub(crate) const INVALID_VALUE: Self = Self::from_number(0x8010_0011);
+    pub(crate) const NOT_TRANSACTED: Self = Self::from_number(0x8010_0016);
+    pub(crate) const NO_SERVICE: Self = Self::from_number(0x8010_001D);
+    pub(crate) const UNSUPPORTED_FEATURE: Self = Self::from_number(0x8010_001F);
+    pub(crate) const UNRESPONSIVE: Self = Self::from_number(0x8010_0066);
+    pub(crate) const RESET: Self = Self::from_number(0x8010_0068);
+    pub(crate) const REMOVED: Self = Self::from_number(0x8010_0069);
 
     const fn from_number(number: u32) -> Self {
         Self(number as Long)
@@ -110,41 +120,4 @@ impl Code {
     pub(crate) fn of(done: Result<(), Self>) -> Self {
         done.err().unwrap_or(Self::SUCCESS)
     }
-}
-
-/// Declares the codes of what fails, with their texts.
-macro_rules! codes {
-    ($($name:ident = $code:literal, $text:literal;)*) => {
-        impl Code {
-            $(pub(crate) const $name: Self = Self::from_number($code);)*
-
-            pub(crate) const fn text(self) -> &'static CStr {
-                match self {
-                    Self::SUCCESS => c"Command successful.",
-                    $(Self::$name => $text,)*
-                    _ => c"Unknown error.",
-                }
-            }
-        }
-    };
-}
-
-codes! {
-    INTERNAL_ERROR = 0x8010_0001, c"Internal error.";
-    CANCELLED = 0x8010_0002, c"Command cancelled.";
-    INVALID_HANDLE = 0x8010_0003, c"Invalid handle.";
-    INVALID_PARAMETER = 0x8010_0004, c"Invalid parameter given.";
-    INSUFFICIENT_BUFFER = 0x8010_0008, c"Insufficient buffer.";
-    UNKNOWN_READER = 0x8010_0009, c"Unknown reader specified.";
-    TIMEOUT = 0x8010_000A, c"Command timeout.";
-    SHARING_VIOLATION = 0x8010_000B, c"Sharing violation.";
-    NO_SMARTCARD = 0x8010_000C, c"No smart card inserted.";
-    PROTO_MISMATCH = 0x8010_000F, c"Card protocol mismatch.";
-    INVALID_VALUE = 0x8010_0011, c"Invalid value given.";
-    NOT_TRANSACTED = 0x8010_0016, c"Transaction failed.";
-    NO_SERVICE = 0x8010_001D, c"Service not available.";
-    UNSUPPORTED_FEATURE = 0x8010_001F, c"Feature not supported.";
-    UNRESPONSIVE = 0x8010_0066, c"Card is unresponsive.";
-    RESET = 0x8010_0068, c"Card was reset.";
-    REMOVED = 0x8010_0069, c"Card was removed.";
 }

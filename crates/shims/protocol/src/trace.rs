@@ -15,7 +15,7 @@ use crate::{FileError, foreign, unread};
 pub const RECORD: usize = 96;
 const MAGIC: [u8; 4] = *b"KMT2";
 
-/// Gives the functions of PC/SC (part 5 of its specification, as pcsc-lite spells them) to a macro: what each is
+/// Gives the functions of PC/SC (part 5 of its specification, as pcsc-lite spells them) that scdaemon calls to a macro: what each is
 /// called and takes, its name in a trace, which argument says whether the card is shared, who answers for the served
 /// card and by what of it, and what the trace keeps.
 #[rustfmt::skip]
@@ -24,10 +24,7 @@ macro_rules! pcsc_functions {
     ($apply:ident) => { $apply! {
         fn SCardEstablishContext = EstablishContext(scope: Dword, reserved1: *const c_void, reserved2: *const c_void, context: *mut Context), virtually establish_context(context), keeping nothing;
         fn SCardReleaseContext = ReleaseContext(context: Context), virtually release_context(context), keeping nothing;
-        fn SCardIsValidContext = IsValidContext(context: Context), virtually is_valid_context(context), keeping nothing;
         fn SCardListReaders = ListReaders(context: Context, groups: *const c_char, readers: *mut c_char, length: *mut Dword), virtually list_readers(context, readers, length), keeping nothing;
-        fn SCardListReaderGroups = ListReaderGroups(context: Context, groups: *mut c_char, length: *mut Dword), virtually list_reader_groups(context, groups, length), keeping nothing;
-        fn SCardFreeMemory = FreeMemory(context: Context, memory: *const c_void), virtually free_memory(context, memory), keeping nothing;
         fn SCardGetStatusChange = GetStatusChange(context: Context, timeout: Dword, states: *mut ReaderState, count: Dword), virtually get_status_change(context, timeout, states, count), keeping nothing;
         fn SCardCancel = Cancel(context: Context), virtually cancel(context), keeping nothing;
         fn SCardConnect = Connect(context: Context, reader: *const c_char, share: Dword, protocols: Dword, handle: *mut Handle, active: *mut Dword), sharing share, virtually connect(context, reader, share, protocols, handle, active), keeping nothing;
@@ -38,8 +35,6 @@ macro_rules! pcsc_functions {
         fn SCardEndTransaction = EndTransaction(handle: Handle, disposition: Dword), virtually end_transaction(handle, disposition), keeping nothing;
         fn SCardTransmit = Transmit(handle: Handle, send_header: *const IoRequest, send: *const u8, send_length: Dword, receive_header: *mut IoRequest, receive: *mut u8, receive_length: *mut Dword), virtually transmit(handle, send, send_length, receive_header, receive, receive_length), keeping header;
         fn SCardControl = Control(handle: Handle, code: Dword, send: *const c_void, send_length: Dword, receive: *mut c_void, receive_length: Dword, returned: *mut Dword), virtually control(handle, code, returned), keeping nothing;
-        fn SCardGetAttrib = GetAttrib(handle: Handle, attribute: Dword, value: *mut u8, length: *mut Dword), virtually get_attrib(handle, attribute, value, length), keeping nothing;
-        fn SCardSetAttrib = SetAttrib(handle: Handle, attribute: Dword, value: *const u8, length: Dword), virtually set_attrib(handle), keeping nothing;
     } };
 }
 
@@ -170,7 +165,7 @@ mod tests {
 
     prop_compose! {
         fn records()(
-            call in proptest::sample::select(&[Call::EstablishContext, Call::Transmit, Call::SetAttrib]),
+            call in proptest::sample::select(&[Call::EstablishContext, Call::Transmit, Call::Control]),
             (begin_ns, end_ns, process, result) in any::<(u64, u64, u32, i64)>(),
             card in proptest::option::of(any::<u64>()),
             apdu in proptest::option::of((any::<[u8; 4]>(), any::<u32>(), any::<u32>(), any::<u16>())),

@@ -15,16 +15,10 @@ LONG SCardEstablishContext(DWORD scope, const void *a, const void *b, LONG *cont
     *context = 4711 + (LONG)scope;
     return 0;
 }
-LONG SCardIsValidContext(LONG context) { return context == 4713 ? 0 : 0x80100003L; }
 LONG SCardListReaders(LONG context, const char *groups, char *readers, DWORD *length) {
     (void)context, (void)groups;
-    if (*length == (DWORD)-1) {
-        char *allocated = names;
-        memcpy(readers, &allocated, sizeof allocated);
-    } else {
-        if (readers && *length < sizeof names) return 0x80100008L;
-        if (readers) memcpy(readers, names, sizeof names);
-    }
+    if (readers && *length < sizeof names) return 0x80100008L;
+    if (readers) memcpy(readers, names, sizeof names);
     *length = sizeof names;
     return 0;
 }
@@ -60,8 +54,6 @@ static LONG see(LONG result, LONG a, LONG b, LONG c, LONG d, LONG e, LONG f, LON
 #define SEE5(name, result) LONG name(LONG a, LONG b, LONG c, LONG d, LONG e) { return see(result, a, b, c, d, e, 0, 0); }
 #define SEE7(name, result) LONG name(LONG a, LONG b, LONG c, LONG d, LONG e, LONG f, LONG g) { return see(result, a, b, c, d, e, f, g); }
 SEE1(SCardReleaseContext, 1001)
-SEE3(SCardListReaderGroups, 1002)
-SEE2(SCardFreeMemory, 1003)
 SEE4(SCardGetStatusChange, 1004)
 SEE1(SCardCancel, 1005)
 SEE5(SCardReconnect, 1006)
@@ -70,5 +62,3 @@ SEE7(SCardStatus, -1008)
 SEE1(SCardBeginTransaction, 1009)
 SEE2(SCardEndTransaction, 1010)
 SEE7(SCardControl, 1011)
-SEE4(SCardGetAttrib, 1012)
-SEE4(SCardSetAttrib, 1013)

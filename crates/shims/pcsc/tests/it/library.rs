@@ -1,6 +1,6 @@
 //! The library's functions, called as C calls them.
 
-use std::ffi::{CStr, CString, c_char, c_long, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_long, c_ulong, c_void};
 use std::ptr;
 
 use crate::world::library_path;
@@ -25,7 +25,6 @@ pub(crate) const UNSUPPORTED_FEATURE: Long = 0x8010_001F;
 pub(crate) const RESET: Long = 0x8010_0068;
 pub(crate) const REMOVED: Long = 0x8010_0069;
 
-pub(crate) const AUTOALLOCATE: Dword = Dword::MAX;
 pub(crate) const INFINITE: Dword = 0xFFFF_FFFF;
 pub(crate) const EXCLUSIVE: Dword = 1;
 pub(crate) const SHARED: Dword = 2;
@@ -69,7 +68,7 @@ macro_rules! functions {
     ($($field:ident = $symbol:ident($($argument:ty),*) -> $result:ty;)*) => {
         pub(crate) struct Library {
             $(pub(crate) $field: unsafe extern "C" fn($($argument),*) -> $result,)*
-            library: libloading::Library,
+            _library: libloading::Library,
         }
 
         impl Library {
@@ -79,7 +78,7 @@ macro_rules! functions {
                     let library = libloading::Library::new(library_path()).unwrap();
                     Self {
                         $($field: *library.get(stringify!($symbol).as_bytes()).unwrap(),)*
-                        library,
+                        _library: library,
                     }
                 }
             }
@@ -90,10 +89,7 @@ macro_rules! functions {
 functions! {
     establish_context = SCardEstablishContext(Dword, *const c_void, *const c_void, *mut Long) -> Long;
     release_context = SCardReleaseContext(Long) -> Long;
-    is_valid_context = SCardIsValidContext(Long) -> Long;
     list_readers = SCardListReaders(Long, *const c_char, *mut c_char, *mut Dword) -> Long;
-    list_reader_groups = SCardListReaderGroups(Long, *mut c_char, *mut Dword) -> Long;
-    free_memory = SCardFreeMemory(Long, *const c_void) -> Long;
     get_status_change = SCardGetStatusChange(Long, Dword, *mut ReaderState, Dword) -> Long;
     cancel = SCardCancel(Long) -> Long;
     connect = SCardConnect(Long, *const c_char, Dword, Dword, *mut Long, *mut Dword) -> Long;
@@ -104,10 +100,6 @@ functions! {
     end_transaction = SCardEndTransaction(Long, Dword) -> Long;
     transmit = SCardTransmit(Long, *const c_void, *const u8, Dword, *mut c_void, *mut u8, *mut Dword) -> Long;
     control = SCardControl(Long, Dword, *const c_void, Dword, *mut c_void, Dword, *mut Dword) -> Long;
-    get_attrib = SCardGetAttrib(Long, Dword, *mut u8, *mut Dword) -> Long;
-    set_attrib = SCardSetAttrib(Long, Dword, *const u8, Dword) -> Long;
-    set_timeout = SCardSetTimeout(Long, Dword) -> Long;
-    stringify = pcsc_stringify_error(Long) -> *const c_char;
 }
 
 /// Name of the reader if nobody gives it another.
@@ -169,7 +161,7 @@ impl Library {
         let code = unsafe {
             (self.transmit)(
                 handle,
-                self.pci(b"g_rgSCardT1Pci"),
+                ptr::null(),
                 command.as_ptr(),
                 command.len() as Dword,
                 ptr::null_mut(),
@@ -222,16 +214,5 @@ impl Library {
         let mut active = 0;
         // SAFETY: `active` is valid.
         unsafe { (self.reconnect)(handle, share, T0 | T1, initialization, &raw mut active) }
-    }
-
-    /// The address of a header for a protocol.
-    pub(crate) fn pci(&self, symbol: &[u8]) -> *const c_void {
-        // SAFETY: the symbol is data, of which only the address is taken.
-        *unsafe { self.library.get::<*const c_void>(symbol) }.unwrap()
-    }
-
-    pub(crate) fn text(&self, code: Long) -> CString {
-        // SAFETY: it returns a string that stays.
-        unsafe { CStr::from_ptr((self.stringify)(code)) }.to_owned()
     }
 }

@@ -16,25 +16,20 @@ enum Way {
     Short,
     Exact,
     Roomy,
-    Allocated,
-    AllocatedNowhere,
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 6] = [
     Way::NotAtAll,
     Way::LengthOnly,
     Way::WithoutLength,
     Way::Short,
     Way::Exact,
     Way::Roomy,
-    Way::Allocated,
-    Way::AllocatedNowhere,
 ];
 
 struct Asked {
     way: Way,
     buffer: [u8; 64],
-    allocated: *mut u8,
     length: Dword,
 }
 
@@ -44,12 +39,10 @@ impl Asked {
         Self {
             way,
             buffer: [0xEE; 64],
-            allocated: ptr::null_mut(),
             length: match way {
                 Way::Short => needed - 1,
                 Way::Exact => needed,
                 Way::Roomy => 64,
-                Way::Allocated | Way::AllocatedNowhere => AUTOALLOCATE,
                 _ => 0,
             },
         }
@@ -57,8 +50,7 @@ impl Asked {
 
     fn target(&mut self) -> *mut u8 {
         match self.way {
-            Way::NotAtAll | Way::LengthOnly | Way::AllocatedNowhere => ptr::null_mut(),
-            Way::Allocated => (&raw mut self.allocated).cast(),
+            Way::NotAtAll | Way::LengthOnly => ptr::null_mut(),
             _ => self.buffer.as_mut_ptr(),
         }
     }
@@ -73,16 +65,16 @@ impl Asked {
     fn code(&self) -> Long {
         match self.way {
             Way::Short => INSUFFICIENT_BUFFER,
-            Way::WithoutLength | Way::AllocatedNowhere => INVALID_PARAMETER,
+            Way::WithoutLength => INVALID_PARAMETER,
             _ => SUCCESS,
         }
     }
 
     /// Afterwards: what was to be written was, and nothing else.
-    fn check(&self, expected: &[u8], library: &Library, context: Long) {
+    fn check(&self, expected: &[u8]) {
         let length = usize::try_from(self.length);
         match self.way {
-            Way::NotAtAll | Way::WithoutLength | Way::AllocatedNowhere => {}
+            Way::NotAtAll | Way::WithoutLength => {}
             _ => assert_eq!(length, Ok(expected.len()), "{:?}", self.way),
         }
         let written = match self.way {
@@ -91,17 +83,6 @@ impl Asked {
         };
         assert_eq!(self.buffer[..written], expected[..written]);
         assert!(self.buffer[written..].iter().all(|octet| *octet == 0xEE));
-        if matches!(self.way, Way::Allocated) {
-            // SAFETY: that number of octets was allocated; they are freed once.
-            unsafe {
-                let octets = std::slice::from_raw_parts(self.allocated, expected.len());
-                assert_eq!(octets, expected);
-                assert_eq!(
-                    (library.free_memory)(context, self.allocated.cast()),
-                    SUCCESS
-                );
-            }
-        }
     }
 }
 
@@ -111,8 +92,7 @@ scenario!(
     |folder| {
         let _server = Server::start(folder);
         let library = Library::load();
-        let context = library.context();
-        let (handle, _) = library.connect(context, READER, SHARED, T1).unwrap();
+        let handle = library.handle();
         for (name_way, atr_way) in WAYS.iter().flat_map(|name| WAYS.map(|atr| (*name, atr))) {
             for numbers in [false, true] {
                 let (mut name, mut atr) = (Asked::new(name_way, NAME), Asked::new(atr_way, &ATR));
@@ -141,8 +121,8 @@ scenario!(
                     expected.unwrap_or(SUCCESS),
                     "{name_way:?} {atr_way:?}"
                 );
-                name.check(NAME, &library, context);
-                atr.check(&ATR, &library, context);
+                name.check(NAME);
+                atr.check(&ATR);
                 let told = if numbers { (0x74, T1) } else { (0xBAD, 0xBAD) };
                 assert_eq!((state, protocol), told);
             }

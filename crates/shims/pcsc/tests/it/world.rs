@@ -7,9 +7,8 @@ use keymark_testkit::process::{built_library, this_test_program};
 /// Names the scenario's folder to the child.
 const FOLDER: &str = "KEYMARK_TEST_FOLDER";
 /// Everything the library reads.
-const VARIABLES: [&str; 5] = [
+const VARIABLES: [&str; 4] = [
     "KEYMARK_PCSC_CARD",
-    "KEYMARK_PCSC_READER",
     "KEYMARK_PCSC_LIBRARY",
     "KEYMARK_PCSC_TRACE",
     "KEYMARK_PCSC_SHARED",
