@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::{
-    Bottleneck, Case, Layers, Load, Part, Point, Record, ReturnCode, Shortage, StackName, Worker,
+    Bottleneck, Case, Layers, Load, Part, Point, Record, Shortage, StackName, Worker,
 };
 use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
@@ -277,8 +277,9 @@ fn curve<'r>(record: &Record, rows: &'r [Row], mut group: Vec<&'r Row>) -> Optio
 /// Returns the fewest workers of a group that were refused for want of something.
 fn refused(group: &[&Row]) -> Option<Refused> {
     let refused = group.iter().filter_map(|row| {
-        let code = row.failure.as_ref().and(row.code.as_ref());
-        Some((row.case.workers(), code.and_then(ReturnCode::shortage)?))
+        let ending = row.ending.as_ref().filter(|_| row.failure.is_some());
+        let code = ending?.code.as_ref()?;
+        Some((row.case.workers(), code.shortage()?))
     });
     let (workers, shortage) = refused.min_by_key(|(workers, _)| *workers)?;
     let done = group.iter().filter(|row| row.failure.is_none());

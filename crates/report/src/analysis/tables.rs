@@ -27,7 +27,7 @@ pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         .optional(4, "median", |row| Some(row.summary.as_ref()?.median.value))
         .optional(5, "p99", |row| Some(row.summary.as_ref()?.p99?.value))
         .if_any()
-        .optional(3, "bytes", |row| row.message_bytes.map(u64::from))
+        .optional(3, "bytes", |row| row.ending.as_ref()?.message_bytes)
         .if_any()
         .optional(1, "n", |row| row.n())
         .optional(6, ratio, |row| row.ratio.filter(|_| is_compared(row)))
@@ -120,9 +120,9 @@ pub(super) fn mean(row: &Row) -> Cell {
     if row.overload.is_some() {
         return Cell::text("overloaded");
     }
-    match (&row.summary, row.published, &row.failure) {
+    match (&row.summary, &row.published, &row.failure) {
         (Some(summary), _, _) => summary.mean.into(),
-        (None, Some(mean), _) => mean.into(),
+        (None, Some(published), _) => published.mean.into(),
         (None, None, Some(_)) => Cell::text("failed"),
         (None, None, None) => Cell::Missing,
     }
