@@ -131,30 +131,28 @@ pub(super) fn mean(row: &Row) -> Cell {
 /// Layers by subtraction.
 pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let layers = &family.layers;
-    let complete = family.complete();
-    let mut table = TableOf::new(complete)
+    let table = TableOf::new(family.complete())
         .name("algorithm", |breakdown| breakdown.algorithm)
         .name("operation", |breakdown| breakdown.operation)
         .name("device", |breakdown| Cell::text(&breakdown.device))
         .value(layers.base.heading, |breakdown| Some(breakdown.base?.value));
-    let steps = |table: TableOf<_>, aside: bool| {
-        let steps = layers.steps.iter().enumerate();
-        let taken = |index: usize| {
-            let mut lines = family.complete();
-            lines.any(|line| line.steps.get(index).is_some_and(Option::is_some))
-        };
-        let steps = steps.filter(|(index, step)| layers.is_aside(step) == aside && taken(*index));
-        steps.fold(table, |table, (index, step)| {
-            let column = Column::value(step.heading).leave(2 + index as u8);
-            table.column(column, |breakdown: &&Breakdown| {
-                Some(match (*breakdown.steps.get(index)?)? {
-                    Layer::Adds(time) | Layer::Less(time) => Cell::from(time.value),
-                    Layer::AtMost(high) => Cell::at_most(high),
-                })
+    let taken = |index: &usize| {
+        let mut lines = family.complete();
+        lines.any(|line| line.steps.get(*index).is_some_and(Option::is_some))
+    };
+    // What leads to no other layer comes behind the sum that it is not in.
+    let (aside, summed): (Vec<usize>, Vec<usize>) = (0..layers.steps.len())
+        .filter(taken)
+        .partition(|index| layers.is_aside(&layers.steps[*index]));
+    let add = |table: TableOf<_>, index: usize| {
+        let column = Column::value(layers.steps[index].heading).leave(2 + index as u8);
+        table.column(column, |breakdown: &&Breakdown| {
+            Some(match (*breakdown.steps.get(index)?)? {
+                Layer::Adds(time) | Layer::Less(time) => Cell::from(time.value),
+                Layer::AtMost(high) => Cell::at_most(high),
             })
         })
     };
-    table = steps(table, false);
     let whole = layers
         .whole
         .as_ref()
@@ -162,14 +160,12 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let beside = layers.own_library.as_ref().filter(|_| family.has_beside());
     let beside = beside.map(|own| Column::value(own.beside.heading).leave(0));
     let share = Column::value(format!("{} share", layers.base.name)).leave(0);
-    let table = table
+    let table = { summed.into_iter().fold(table, add) }
         .maybe(whole, |breakdown| Some(breakdown.whole?.value))
         .column(share, |breakdown| breakdown.own_share().map(Cell::share))
         .maybe(beside, |breakdown| Some(breakdown.beside?.value));
-    // What leads to no other layer comes behind the sum that it is not in.
-    steps(table, true)
-        .provenance(|breakdown| breakdown.provenance)
-        .table()
+    let table = aside.into_iter().fold(table, add);
+    table.provenance(|breakdown| breakdown.provenance).table()
 }
 
 /// Parts of operations measured on the way.
