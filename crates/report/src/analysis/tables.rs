@@ -232,21 +232,6 @@ pub(crate) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
         .table()
 }
 
-/// More concurrencies than this are no table that anybody reads.
-const LEVELS: usize = 16;
-
-/// The concurrencies that have a column, and how many there are. Of too many some are picked at equal
-/// distances, the highest among them.
-pub(crate) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
-    let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
-    let all: BTreeSet<u32> = gains.map(|(workers, _)| *workers).collect();
-    let count = all.len();
-    let step = count.div_ceil(LEVELS).max(1);
-    let mut picked: Vec<u32> = all.into_iter().rev().step_by(step).collect();
-    picked.reverse();
-    (picked, count)
-}
-
 /// Gains by more workers and their limit.
 pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
     let mut table =
@@ -256,8 +241,10 @@ pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
                 Worker::Thread => group.case.way(),
             }
         });
+    let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
+    let levels: BTreeSet<u32> = gains.map(|(workers, _)| *workers).collect();
     // The most workers say most.
-    for (level, rank) in levels(scaling).0.into_iter().zip(5..) {
+    for (level, rank) in levels.into_iter().zip(5..=u8::MAX) {
         let column = Column::value(format!("w={level}")).leave(rank);
         table = table.column(column, |group| {
             let gain = group.gains.iter().find(|(workers, _)| *workers == level);
