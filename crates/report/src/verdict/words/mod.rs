@@ -7,7 +7,7 @@ mod keys;
 mod loads;
 
 use itertools::Itertools;
-use keymark_bench::{Case, DeviceName, Operation, Provenance, StackName, StoreKind};
+use keymark_bench::{Algorithm, Case, DeviceName, Operation, Provenance, StackName, StoreKind};
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 
 use super::{Certainty, Evidence, Finding, Verdict};
@@ -57,6 +57,21 @@ pub struct UsageLine {
     pub keys: String,
     /// `sign 5.8 ms ±13 %, decrypt 7.6 ms ±11 %`
     pub figures: String,
+}
+
+impl UsageLine {
+    /// A line for an operation with a key.
+    fn of_key(
+        operation: Operation,
+        algorithm: Algorithm,
+        mut figures: impl Iterator<Item = String>,
+    ) -> Self {
+        Self {
+            name: format!("{operation} {algorithm}"),
+            keys: String::new(),
+            figures: figures.join(", "),
+        }
+    }
 }
 
 impl Verdict {
