@@ -135,15 +135,6 @@ pub enum Finding {
         /// Best rate first.
         rates: Vec<RateEvidence>,
     },
-    /// Gain by a second certificate of another kind.
-    SecondCertificate {
-        /// The faster certificate.
-        fast: RateEvidence,
-        /// The RSA certificate.
-        rsa: RateEvidence,
-        /// Rate with the faster one over that with RSA.
-        gain: keymark_stats::Estimate<keymark_stats::Ratio>,
-    },
     /// Change of a server's rate by a key exchange, more servers or another certificate.
     Relative {
         /// A gain for each pair of cases.
@@ -314,7 +305,6 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
         layers::key_shares(analysis),
         workers::workers(analysis),
         servers::resumption(analysis),
-        servers::second_certificate(analysis),
         servers::relative(analysis),
         servers::processor_shares(analysis),
         servers::saturation(analysis),

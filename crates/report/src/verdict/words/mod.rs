@@ -174,12 +174,6 @@ impl Finding {
                 asked,
                 rates,
             } => loads::rates(program, settings, makes, *asked, rates),
-            Self::SecondCertificate { fast, rsa, gain } => format!(
-                "With both certificates, clients that support {} get {} more handshakes than with {}.",
-                fast.algorithm,
-                percent(gain.value.0 - 1.0),
-                rsa.algorithm
-            ),
             Self::Relative { gains } => loads::relative(gains),
             Self::Resumption { limits } => loads::resumption(limits),
             Self::Saturation { knees } => loads::saturation(knees),
