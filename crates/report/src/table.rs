@@ -78,7 +78,7 @@ pub const RUN: &Columns<Row> = columns! { row =>
     system_s: plain(row.child_cpu?.1.0),
     failed: plain(row.failed),
     reason: word(row.failure.as_ref()?),
-    code: word(row.code.as_ref()?),
+    code: word(row.ending.as_ref()?.code.as_ref()?),
     think_s: plain(row.case.load.pacing.pause()?.as_secs_f64()),
     worker: word(row.case.load.worker),
     backlog_per_s: plain(row.overload?.growth?.0),
@@ -90,7 +90,7 @@ pub const RUN: &Columns<Row> = columns! { row =>
     ops_low_per_s: plain(row.throughput?.low?.0),
     ops_high_per_s: plain(row.throughput?.high?.0),
     raw_mean_s: plain(summary(row)?.controlled?.raw.value.0),
-    message_bytes: plain(row.message_bytes?),
+    message_bytes: plain(row.ending.as_ref()?.message_bytes?),
     // Of a load on a server; the others have none.
     server: load(row).and(word(row.case.stack)),
     users: users(row),

@@ -48,14 +48,10 @@ pub(crate) fn document(
     articles: &[Record],
     by: Option<&[Axis]>,
 ) -> Document {
-    let mut document = analysis.document_beside(record, &published::figures(record), articles, by);
-    if !articles.is_empty() {
-        match analysis.beside(record, articles) {
-            Some(section) => document.sections.push(section),
-            None => output::warning("the published figures have no operation of this run"),
-        }
+    if !articles.is_empty() && !analysis.has_operation_of(articles) {
+        output::warning("the published figures have no operation of this run");
     }
-    document
+    analysis.document_beside(record, &published::figures(record), articles, by)
 }
 
 /// Prints the verdict of a record as one JSON object, behind its rows.

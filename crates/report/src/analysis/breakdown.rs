@@ -1,8 +1,7 @@
 //! The time of each layer above the one below it, for the same key and message.
 
 use keymark_bench::{
-    Algorithm, Case, CaseId, DeviceName, End, Layers, Load, Operation, OwnLibrary, Point,
-    Provenance,
+    Algorithm, Case, DeviceName, Layers, Load, Operation, OwnLibrary, Point, Provenance,
 };
 use keymark_stats::{Estimate, Ratio, Seconds, difference, paired_difference};
 
@@ -98,15 +97,10 @@ impl Breakdown {
             && self.provenance == case.provenance
     }
 
-    /// Share of the bare operation in the whole.
-    pub fn base_share(&self) -> Option<Ratio> {
-        Some(Ratio(self.base?.value.0 / self.whole?.value.0))
-    }
-
-    /// Returns the key's share, unless another library replaces the program's own.
+    /// Returns the key's share of the whole, unless another library replaces the program's own.
     pub fn own_share(&self) -> Option<Ratio> {
         match self.basis {
-            Basis::Own => self.base_share(),
+            Basis::Own => Some(Ratio(self.base?.value.0 / self.whole?.value.0)),
             Basis::StandIn => None,
         }
     }
@@ -145,32 +139,25 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
         };
         let base = below(&layers.base.point);
         let steps = layers.steps.iter().map(|step| {
-            Some(layer(added(
-                latencies,
-                mean(&step.upper)?,
-                below(&step.lower)?,
-            )))
+            let (upper, lower) = (mean(&step.upper)?, below(&step.lower)?);
+            added(latencies, upper, lower).map(layer)
         });
         let steps: Vec<Option<Layer>> = steps.collect();
         let paths = paths(rows, case, layers, &steps);
+        let whole = layers.whole.as_ref();
         let breakdown = Breakdown {
             algorithm: case.algorithm,
             operation: case.operation,
             device: case.device.clone(),
             provenance: case.provenance,
-            base: base.map(|mean| *mean.mean),
+            base: base.and_then(Row::time),
             steps,
             basis,
             // A replacement of the own library is not compared with it.
             beside: own
                 .filter(|_| basis == Basis::Own)
-                .and_then(|own| mean(&own.beside.point))
-                .map(|mean| *mean.mean),
-            whole: layers
-                .whole
-                .as_ref()
-                .and_then(|End { point, .. }| mean(point))
-                .map(|mean| *mean.mean),
+                .and_then(|own| mean(&own.beside.point)?.time()),
+            whole: whole.and_then(|whole| mean(&whole.point)?.time()),
             paths,
         };
         if breakdown.steps.iter().any(Option::is_some) {
@@ -204,9 +191,9 @@ fn paths(rows: &[Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) ->
         Some(Path {
             end: end.clone(),
             bottom,
-            key: *key?.mean,
+            key: key?.time()?,
             steps: taken,
-            whole: *mean(end)?.mean,
+            whole: mean(end)?.time()?,
         })
     });
     paths.collect()
@@ -235,7 +222,7 @@ fn standing<'r>(
     case: &Case,
     point: &Point,
     own: Option<&OwnLibrary>,
-) -> (Option<Mean<'r>>, Basis) {
+) -> (Option<&'r Row>, Basis) {
     match own {
         Some(own) if own.point == *point && own.store == case.store => {
             match mean(rows, case, point) {
@@ -250,31 +237,24 @@ fn standing<'r>(
 }
 
 /// Measured at a point one at a time, with the same key and message on the same device.
-fn mean<'r>(rows: &'r [Row], case: &Case, point: &Point) -> Option<Mean<'r>> {
+fn mean<'r>(rows: &'r [Row], case: &Case, point: &Point) -> Option<&'r Row> {
     let wanted = point.applied(case).key().loaded(Load::single());
     // Kinds of figures are never subtracted from one another.
     let alone = |row: &&Row| row.case.is_alone() && row.case.provenance == case.provenance;
     let mut alone = rows.iter().filter(alone);
     let row = alone.find(|row| row.case.has_key(&wanted))?;
-    let mean = &row.summary.as_ref()?.mean;
-    Some(Mean { case: row.id, mean })
-}
-
-/// The mean of a row.
-#[derive(Clone, Copy)]
-struct Mean<'r> {
-    case: CaseId,
-    mean: &'r Estimate<Seconds>,
+    row.summary.is_some().then_some(row)
 }
 
 /// Returns the difference of two ways; where they took turns, over the same stretches of the run.
-fn added(latencies: &[Latencies], upper: Mean<'_>, lower: Mean<'_>) -> Estimate<Seconds> {
-    let of = |mean: Mean<'_>| latencies.get(mean.case.0 as usize);
+fn added(latencies: &[Latencies], upper: &Row, lower: &Row) -> Option<Estimate<Seconds>> {
+    let (above, below) = (upper.time()?, lower.time()?);
+    let of = |row: &Row| latencies.get(row.id.0 as usize);
     let paired = of(upper).zip(of(lower)).and_then(|(a, b)| {
         let (a, b) = Latencies::behind_means(a, b)?;
-        Some(paired_difference((upper.mean, a), (lower.mean, b)))
+        Some(paired_difference((&above, a), (&below, b)))
     });
-    paired.unwrap_or_else(|| difference(upper.mean, lower.mean))
+    paired.or_else(|| Some(difference(&above, &below)))
 }
 
 /// A difference below zero is never shown as a cost.

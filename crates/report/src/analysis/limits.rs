@@ -6,10 +6,11 @@
 //! only if *G* comes near *cores · T/P*; what threads of one process share only if processes do more.
 
 use derive_more::Display;
-use keymark_bench::{Case, Load, Worker};
-use keymark_stats::{Estimate, Level, Ratio, Seconds, gain};
+use keymark_bench::{Load, Worker};
+use keymark_stats::{Estimate, Level, PerSecond, Ratio, Seconds, gain};
 
-use super::scaling::{Bounds, Limit};
+use super::Row;
+use super::scaling::{Bounds, Limit, Refused};
 use crate::units;
 
 /// Share of the cores' bound that counts as reached: other programs may use the rest.
@@ -23,8 +24,12 @@ const ACCOUNTED: f64 = 0.9;
 
 /// A case at several numbers of workers, all threads or all processes.
 #[derive(Debug, Clone)]
-pub(super) struct Curve {
-    pub case: Case,
+pub(super) struct Curve<'r> {
+    /// Row with the fewest workers.
+    pub lowest: &'r Row,
+    pub refused: Option<Refused>,
+    /// Workers and throughput, ascending.
+    pub rates: Vec<(u32, Estimate<PerSecond>)>,
     /// The processors' bound, if a single worker's processor time was measured.
     pub bounds: Option<Bounds>,
     pub levels: Vec<Level>,
@@ -94,18 +99,19 @@ impl Finding {
     }
 }
 
-impl Curve {
+impl Curve<'_> {
     /// Returns whether the other curve is this one by processes in place of threads, or the reverse.
     pub(super) fn is_twin(&self, other: &Self) -> bool {
+        let (own, other) = (&self.lowest.case, &other.lowest.case);
         let load = Load {
-            worker: match other.case.load.worker {
+            worker: match other.load.worker {
                 Worker::Thread => Worker::Process,
                 Worker::Process => Worker::Thread,
             },
-            workers: self.case.load.workers,
-            ..other.case.load
+            workers: own.load.workers,
+            ..other.load
         };
-        self.case.has_key(&other.case.key().loaded(load))
+        own.has_key(&other.key().loaded(load))
     }
 
     /// Returns the processors' bound of the gain.
@@ -140,7 +146,7 @@ impl Curve {
 }
 
 /// Returns the limit of a curve, by that of the other kind of workers if it was measured.
-pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
+pub(super) fn finding(curve: &Curve<'_>, twin: Option<&Curve<'_>>) -> Option<Finding> {
     let bounds = curve.bounds.as_ref()?;
     curve.several().next()?;
     let watched = twin.map_or(curve.watched.0, |twin| curve.watched.0.min(twin.watched.0));
@@ -161,13 +167,13 @@ pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
             Undecided::ThreadsAlone
         })
     };
-    Some(match (curve.case.load.worker, twin) {
+    Some(match (curve.lowest.case.load.worker, twin) {
         (Worker::Thread, None) => threads_alone(),
         (Worker::Process, None) => shared(),
         (Worker::Thread, Some(processes)) => match curve.over_threads(processes) {
             None => threads_alone(),
-            Some((workers, over)) => match between(&over) {
-                Between::More => {
+            Some((workers, over)) => match over.low.zip(over.high) {
+                Some((low, _)) if low.0 > MORE => {
                     let said = format!(
                         "the library is the limit: {workers} processes do {} the work of {workers} threads; threads \
                          share a lock or connection in it",
@@ -175,38 +181,22 @@ pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
                     );
                     Finding::seen(Limit::Library, said)
                 }
-                Between::Alike | Between::Less => shared(),
-                Between::Unknown => Undecided::Imprecise.into(),
+                // They may do somewhat more, but nothing that would make up for what is missing.
+                Some((_, high)) if high.0 < MORE * MORE => shared(),
+                Some(_) | None => Undecided::Imprecise.into(),
             },
         },
         (Worker::Process, Some(threads)) => match threads.over_threads(curve) {
-            Some((_, over)) if between(&over) == Between::Less => Undecided::Calculation.into(),
+            Some((_, over)) if over.high.is_some_and(|high| high.0 < 1.0 / MORE) => {
+                Undecided::Calculation.into()
+            }
             None | Some(_) => shared(),
         },
     })
 }
 
-/// A comparison of processes with threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Between {
-    More,
-    Alike,
-    Less,
-    Unknown,
-}
-
-fn between(over: &Estimate<Ratio>) -> Between {
-    match (over.low, over.high) {
-        (Some(low), _) if low.0 > MORE => Between::More,
-        (_, Some(high)) if high.0 < 1.0 / MORE => Between::Less,
-        // They may do somewhat more, but nothing that would make up for what is missing.
-        (Some(_), Some(high)) if high.0 < MORE * MORE => Between::Alike,
-        _ => Between::Unknown,
-    }
-}
-
 /// Certainly near what the cores allow: with as many workers as they have room for, or with all that were measured.
-fn reached(curve: &Curve, bounds: &Bounds) -> Option<Finding> {
+fn reached(curve: &Curve<'_>, bounds: &Bounds) -> Option<Finding> {
     let near = |(workers, gain): &&(u32, Estimate<Ratio>)| {
         let possible = curve.possible(bounds, *workers);
         gain.low.is_some_and(|low| low.0 > NEARLY * possible)
@@ -231,7 +221,7 @@ fn reached(curve: &Curve, bounds: &Bounds) -> Option<Finding> {
 }
 
 /// Returns the device as the limit, if a worker alone waits for it long enough.
-fn shared(bounds: &Bounds, curve: &Curve, workers: u32, gain: Estimate<Ratio>) -> Finding {
+fn shared(bounds: &Bounds, curve: &Curve<'_>, workers: u32, gain: Estimate<Ratio>) -> Finding {
     let waiting = (1.0 - bounds.processor.0 / bounds.alone.0).max(0.0);
     // One worker gains 1, and more of them are no reason for less.
     let least = gain.low.map_or(1.0, |low| low.0.max(1.0));

@@ -16,8 +16,8 @@ mod under_load;
 use std::time::Duration;
 
 use keymark_bench::{
-    Assumed, Block, Case, CaseId, CaseRecord, Comparison, Layers, Pacing, Parts, Plan, Point,
-    Record, ReturnCode, Sample, Stopped, StoreIdentity, Timestamp,
+    Assumed, Block, Case, CaseId, CaseRecord, Comparison, Ending, Layers, Pacing, Parts, Plan,
+    Point, PublishedMean, Record, Sample, StoreIdentity, Timestamp,
 };
 use keymark_stats::{
     Band, Estimate, MachineSpeed, PerSecond, Ratio, Response, Seconds, Summary, Warning, Window,
@@ -56,23 +56,14 @@ pub struct Row {
     pub baseline: Option<CaseId>,
     /// Mean processor time of the child process, user and system.
     pub child_cpu: Option<(Seconds, Seconds)>,
-    /// Size of the longest signature or ciphertext in bytes.
-    pub message_bytes: Option<u32>,
     /// Operations that failed.
     pub failed: usize,
     /// Why the case ended early, if it did.
     pub failure: Option<String>,
-    /// The device's code of refusal.
-    pub code: Option<ReturnCode>,
-    pub stopped: Option<Stopped>,
-    /// An article's mean, in place of samples.
-    pub published: Option<Seconds>,
-    /// An article's number of operations.
-    pub published_n: Option<u64>,
-    /// The band of a prediction.
-    pub band: Option<Band>,
-    /// Share of a prediction's cycles in which the core waits for flash.
-    pub waiting: Option<Ratio>,
+    /// End of the case, if it has ended.
+    pub ending: Option<Ending>,
+    /// Mean of an article or a prediction, in place of samples.
+    pub published: Option<PublishedMean>,
     /// Parts of the time, measured on the way.
     pub parts: Option<Parts>,
     /// Basis of a device's time that nobody measured.
@@ -109,8 +100,15 @@ impl Row {
 
     /// Number of operations behind the figures.
     pub fn n(&self) -> Option<u64> {
+        let published = self.published.as_ref();
         let summary = self.summary.as_ref();
-        summary.map(|summary| summary.n as u64).or(self.published_n)
+        let measured = summary.map(|summary| summary.n as u64);
+        measured.or_else(|| published?.n)
+    }
+
+    /// Returns the band of a prediction.
+    pub fn band(&self) -> Option<Band> {
+        self.published.as_ref()?.band
     }
 
     /// The mean: measured, or as published.
@@ -121,23 +119,24 @@ impl Row {
     /// Returns the mean with its interval, which an article's mean lacks.
     pub fn time(&self) -> Option<Estimate<Seconds>> {
         let measured = self.summary.as_ref().map(|summary| summary.mean);
-        measured.or(self.published.map(Estimate::bare))
+        measured.or_else(|| Some(Estimate::bare(self.published.as_ref()?.mean)))
     }
 
     /// Returns the mean with its interval, a prediction's with its band.
     pub(crate) fn banded_time(&self) -> Option<Estimate<Seconds>> {
-        match (&self.summary, self.published, self.band) {
-            (None, Some(mean), Some(band)) => Some(Estimate::banded(mean, band)),
+        match (self.mean(), self.band()) {
+            (Some(mean), Some(band)) if self.summary.is_none() => {
+                Some(Estimate::banded(mean, band))
+            }
             _ => self.time(),
         }
     }
 
     /// Returns the mean with its bounds. An article's bare mean counts as exact.
     pub(crate) fn bounds(&self) -> Option<Estimate<Seconds>> {
-        let exact = self
-            .published
-            .filter(|_| self.summary.is_none() && self.band.is_none());
-        exact.map(Estimate::exact).or_else(|| self.banded_time())
+        let is_exact = self.summary.is_none() && self.band().is_none();
+        let exact = self.mean().filter(|_| is_exact).map(Estimate::exact);
+        exact.or_else(|| self.banded_time())
     }
 
     /// Returns the relative half-width of the row's main figure, a load's rate or the mean time. The inner option is
@@ -246,7 +245,6 @@ pub fn row_of<'l>(
     let record = &records[index];
     let seed = plan.settings.seed;
     let windows = windows(record);
-    let published = record.published.as_ref();
     let overload = latencies::overload(record);
     let has_figure = |record: &CaseRecord| record.failure().is_none();
     let has_mean = |record| has_figure(record) && latencies::overload(record).is_none();
@@ -269,21 +267,10 @@ pub fn row_of<'l>(
             .filter(|baseline| *baseline != index)
             .map(CaseId::at),
         child_cpu: child_cpu(record),
-        message_bytes: record
-            .ending
-            .as_ref()
-            .and_then(|ending| ending.message_bytes),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),
-        code: record
-            .ending
-            .as_ref()
-            .and_then(|ending| ending.code.clone()),
-        stopped: record.ending.as_ref().map(|ending| ending.stopped),
-        published: published.map(|published| published.mean),
-        published_n: published.and_then(|published| published.n),
-        band: published.and_then(|published| published.band),
-        waiting: published.and_then(|published| published.waiting),
+        ending: record.ending.clone(),
+        published: record.published.clone(),
         parts: record.parts.clone(),
         assumed: None,
         under_load: record

@@ -196,7 +196,10 @@ impl Analysis {
 
     /// Returns rows whose mean is less certain than wanted, the narrowest interval first.
     fn missed(&self, stopped: Stopped, target: f64) -> Vec<(f64, &Row)> {
-        let of_rule = self.rows.iter().filter(|row| row.stopped == Some(stopped));
+        let of_rule = self
+            .rows
+            .iter()
+            .filter(|row| row.ending.as_ref().map(|ending| ending.stopped) == Some(stopped));
         // An overload has no mean, and a remark of its own.
         let of_rule = of_rule.filter(|row| row.overload.is_none());
         let widths = of_rule.map(|row| {

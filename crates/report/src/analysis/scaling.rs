@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::{
-    Bottleneck, Case, Layers, Load, Part, Point, Record, ReturnCode, Shortage, StackName, Worker,
+    Bottleneck, Case, Layers, Load, Part, Point, Record, Shortage, StackName, Worker,
 };
 use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
@@ -187,99 +187,59 @@ pub enum Limit {
     Undecided,
 }
 
-/// The rows of one case at several concurrencies, all of threads or all of processes.
-struct Group<'r> {
-    measured: Vec<&'r Row>,
-    refused: Option<Refused>,
-}
-
-impl<'r> Group<'r> {
-    fn of(mut rows: Vec<&'r Row>) -> Self {
-        let workers = |row: &Row| row.case.workers();
-        let refused = rows.iter().filter_map(|row| {
-            let code = row.failure.as_ref().and(row.code.as_ref());
-            Some((workers(row), code.and_then(ReturnCode::shortage)?))
-        });
-        let refused = refused.min_by_key(|(workers, _)| *workers);
-        // A level that has failed otherwise says nothing, neither of itself nor of others.
-        rows.retain(|row| row.failure.is_none());
-        let had = rows.iter().map(|row| workers(row)).max();
-        rows.retain(|row| row.throughput.is_some());
-        rows.sort_by_key(|row| workers(row));
-        Self {
-            measured: rows,
-            refused: refused.map(|(workers, shortage)| Refused {
-                shortage,
-                workers,
-                had,
-            }),
-        }
-    }
-}
-
 /// Groups of closed-loop cases that differ in nothing but the number of workers.
 pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec<Scaling> {
-    let groups = groups(rows);
-    let curves: Vec<Option<Curve>> = groups
-        .iter()
-        .map(|group| curve(record, group, &groups))
-        .collect();
-    let mut found = Vec::new();
-    for (group, curve) in groups.iter().zip(&curves) {
-        let (Some(curve), Some(lowest)) = (curve, group.measured.first()) else {
-            continue;
-        };
-        if curve.gains.len() < 2 && group.refused.is_none() {
-            continue;
-        }
-        let twin = curves.iter().flatten().find(|other| other.is_twin(curve));
-        let of_library = lowest.case.stack == StackName::RAW;
-        found.push(Scaling {
-            case: lowest.case.clone(),
-            levels: group
-                .measured
-                .iter()
-                .filter_map(|row| Some((row.case.workers(), row.throughput?)))
-                .collect(),
-            gains: curve.gains.clone(),
-            refused: group.refused,
-            finding: of_library.then(|| limits::finding(curve, twin)).flatten(),
-            law: law(&curve.levels, record.plan.settings.seed),
-            bounds: bounds(record, rows, lowest, families)
-                .or_else(|| curve.bounds.clone())
-                .and_then(|bounds| bounds.not_surpassed_by(&curve.gains)),
-        });
-    }
-    found
-}
-
-fn groups(rows: &[Row]) -> Vec<Group<'_>> {
     let closed = |row: &&Row| row.case.load.is_closed() && row.case.replica == 0;
     let groups = grouped(rows.iter().filter(closed), |row| {
         let alone = row.case.load.with(NonZeroU32::MIN);
         row.case.key().loaded(alone)
     });
-    groups
-        .into_iter()
-        .map(|(_, rows)| Group::of(rows))
-        .collect()
+    let groups = groups.into_iter();
+    let curves: Vec<Curve<'_>> = groups
+        .filter_map(|(_, group)| curve(record, rows, group))
+        .collect();
+    let several = curves
+        .iter()
+        .filter(|curve| curve.gains.len() > 1 || curve.refused.is_some());
+    let scaling = several.map(|curve| {
+        let lowest = curve.lowest;
+        let twin = curves.iter().find(|other| other.is_twin(curve));
+        let of_library = lowest.case.stack == StackName::RAW;
+        Scaling {
+            case: lowest.case.clone(),
+            levels: curve.rates.clone(),
+            gains: curve.gains.clone(),
+            refused: curve.refused,
+            finding: of_library.then(|| limits::finding(curve, twin)).flatten(),
+            law: law(&curve.levels, record.plan.settings.seed),
+            bounds: bounds(record, rows, lowest, families)
+                .or_else(|| curve.bounds.clone())
+                .and_then(|bounds| bounds.not_surpassed_by(&curve.gains)),
+        }
+    });
+    scaling.collect()
 }
 
 /// The windows of a group, and what they gain over its lowest level. Processes of which none was alone are compared
 /// with a single thread: one worker is one worker.
-fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Curve> {
-    let lowest = *group.measured.first()?;
+fn curve<'r>(record: &Record, rows: &'r [Row], mut group: Vec<&'r Row>) -> Option<Curve<'r>> {
+    let refused = refused(&group);
+    // A level that has failed otherwise says nothing, neither of itself nor of others.
+    let is_measured = |row: &Row| row.failure.is_none() && row.throughput.is_some();
+    group.retain(|row| is_measured(row));
+    group.sort_by_key(|row| row.case.workers());
+    let lowest = *group.first()?;
     let single_thread = || {
         let alone = lowest.case.key().loaded(Load::single());
-        let mut rows = groups.iter().flat_map(|group| &group.measured);
-        rows.find(|row| row.case.has_key(&alone)).copied()
+        rows.iter()
+            .find(|row| is_measured(row) && row.case.has_key(&alone))
     };
     let base = match (lowest.case.load.worker, lowest.case.workers()) {
         (Worker::Thread, _) | (Worker::Process, 1) => lowest,
         (Worker::Process, _) => single_thread().unwrap_or(lowest),
     };
     let of = |row: &Row| -> Vec<Window> { windows(&record.cases[row.id.0 as usize]) };
-    let levels = group.measured.iter().map(|row| Level {
+    let levels = group.iter().map(|row| Level {
         workers: row.case.workers(),
         windows: of(row),
     });
@@ -291,7 +251,6 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
         .chain([&base_windows])
         .map(|windows| windows.iter().map(|window| window.length_ns).sum::<u64>())
         .min()?;
-    let watched = Seconds(watched as f64 / 1e9);
     let mut gains: Vec<(u32, Estimate<Ratio>)> = Vec::new();
     if base.case.load.worker != lowest.case.load.worker {
         gains.extend(gain(&base_windows, &base_windows, seed).map(|one| (1, one)));
@@ -301,13 +260,33 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
         Some((level.workers, gain))
     };
     gains.extend(levels.iter().filter_map(over_base));
+    let rates = group.iter();
+    let rates = rates.filter_map(|row| Some((row.case.workers(), row.throughput?)));
     Some(Curve {
-        case: lowest.case.clone(),
+        lowest,
+        refused,
+        rates: rates.collect(),
         bounds: alone_by_cores(base, record.environment.cores),
         levels,
-        watched,
+        watched: Seconds(watched as f64 / 1e9),
         gains,
         seed,
+    })
+}
+
+/// Returns the fewest workers of a group that were refused for want of something.
+fn refused(group: &[&Row]) -> Option<Refused> {
+    let refused = group.iter().filter_map(|row| {
+        let ending = row.ending.as_ref().filter(|_| row.failure.is_some());
+        let code = ending?.code.as_ref()?;
+        Some((row.case.workers(), code.shortage()?))
+    });
+    let (workers, shortage) = refused.min_by_key(|(workers, _)| *workers)?;
+    let done = group.iter().filter(|row| row.failure.is_none());
+    Some(Refused {
+        shortage,
+        workers,
+        had: done.map(|row| row.case.workers()).max(),
     })
 }
 
@@ -350,52 +329,4 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
         processor: Seconds(user.0 + system.0 + server.0),
         cores: record.environment.cores,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use keymark_bench::case::Parameters;
-
-    use super::*;
-
-    fn bounds(agent: f64) -> Bounds {
-        Bounds {
-            alone: Seconds(0.008),
-            server: Some((
-                Bottleneck {
-                    name: "agent",
-                    point: Point::new(StackName::GPG, Parameters::NONE),
-                    server: Point::new(StackName::AGENT, Parameters::NONE),
-                    explanation: "",
-                },
-                Seconds(agent),
-            )),
-            processor: Seconds(0.0075),
-            cores: 2,
-        }
-    }
-
-    #[test]
-    fn the_agent_bounds_only_its_part() {
-        // The puzzle: 1.6 of 8 ms at the agent would let five gpg run at once; two cores 2.1.
-        assert!((bounds(0.0016).by_server().unwrap().0 - 5.0).abs() < 1e-9);
-        assert!((bounds(0.0016).by_cores().0 - 2.0 * 8.0 / 7.5).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_lower_bound_is_the_limit() {
-        let scaling = |agent| Scaling {
-            case: keymark_testkit::record::mixed("20260101-000000-0001").cases[0]
-                .case
-                .clone(),
-            levels: Vec::new(),
-            gains: Vec::new(),
-            refused: None,
-            finding: None,
-            law: Err(UslError::TooFewLevels(2)),
-            bounds: Some(bounds(agent)),
-        };
-        assert_eq!(scaling(0.0016).limit(), Some(Limit::Cores));
-        assert_eq!(scaling(0.006).limit(), Some(Limit::Server("agent")));
-    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         .optional(4, "median", |row| Some(row.summary.as_ref()?.median.value))
         .optional(5, "p99", |row| Some(row.summary.as_ref()?.p99?.value))
         .if_any()
-        .optional(3, "bytes", |row| row.message_bytes.map(u64::from))
+        .optional(3, "bytes", |row| row.ending.as_ref()?.message_bytes)
         .if_any()
         .optional(1, "n", |row| row.n())
         .optional(6, ratio, |row| row.ratio.filter(|_| is_compared(row)))
@@ -120,9 +120,9 @@ pub(super) fn mean(row: &Row) -> Cell {
     if row.overload.is_some() {
         return Cell::text("overloaded");
     }
-    match (&row.summary, row.published, &row.failure) {
+    match (&row.summary, &row.published, &row.failure) {
         (Some(summary), _, _) => summary.mean.into(),
-        (None, Some(mean), _) => mean.into(),
+        (None, Some(published), _) => published.mean.into(),
         (None, None, Some(_)) => Cell::text("failed"),
         (None, None, None) => Cell::Missing,
     }
@@ -131,30 +131,28 @@ pub(super) fn mean(row: &Row) -> Cell {
 /// Layers by subtraction.
 pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let layers = &family.layers;
-    let complete = family.complete();
-    let mut table = TableOf::new(complete)
+    let table = TableOf::new(family.complete())
         .name("algorithm", |breakdown| breakdown.algorithm)
         .name("operation", |breakdown| breakdown.operation)
         .name("device", |breakdown| Cell::text(&breakdown.device))
         .value(layers.base.heading, |breakdown| Some(breakdown.base?.value));
-    let steps = |table: TableOf<_>, aside: bool| {
-        let steps = layers.steps.iter().enumerate();
-        let taken = |index: usize| {
-            let mut lines = family.complete();
-            lines.any(|line| line.steps.get(index).is_some_and(Option::is_some))
-        };
-        let steps = steps.filter(|(index, step)| layers.is_aside(step) == aside && taken(*index));
-        steps.fold(table, |table, (index, step)| {
-            let column = Column::value(step.heading).leave(2 + index as u8);
-            table.column(column, |breakdown: &&Breakdown| {
-                Some(match (*breakdown.steps.get(index)?)? {
-                    Layer::Adds(time) | Layer::Less(time) => Cell::from(time.value),
-                    Layer::AtMost(high) => Cell::at_most(high),
-                })
+    let taken = |index: &usize| {
+        let mut lines = family.complete();
+        lines.any(|line| line.steps.get(*index).is_some_and(Option::is_some))
+    };
+    // What leads to no other layer comes behind the sum that it is not in.
+    let (aside, summed): (Vec<usize>, Vec<usize>) = (0..layers.steps.len())
+        .filter(taken)
+        .partition(|index| layers.is_aside(&layers.steps[*index]));
+    let add = |table: TableOf<_>, index: usize| {
+        let column = Column::value(layers.steps[index].heading).leave(2 + index as u8);
+        table.column(column, |breakdown: &&Breakdown| {
+            Some(match (*breakdown.steps.get(index)?)? {
+                Layer::Adds(time) | Layer::Less(time) => Cell::from(time.value),
+                Layer::AtMost(high) => Cell::at_most(high),
             })
         })
     };
-    table = steps(table, false);
     let whole = layers
         .whole
         .as_ref()
@@ -162,14 +160,12 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let beside = layers.own_library.as_ref().filter(|_| family.has_beside());
     let beside = beside.map(|own| Column::value(own.beside.heading).leave(0));
     let share = Column::value(format!("{} share", layers.base.name)).leave(0);
-    let table = table
+    let table = { summed.into_iter().fold(table, add) }
         .maybe(whole, |breakdown| Some(breakdown.whole?.value))
         .column(share, |breakdown| breakdown.own_share().map(Cell::share))
         .maybe(beside, |breakdown| Some(breakdown.beside?.value));
-    // What leads to no other layer comes behind the sum that it is not in.
-    steps(table, true)
-        .provenance(|breakdown| breakdown.provenance)
-        .table()
+    let table = aside.into_iter().fold(table, add);
+    table.provenance(|breakdown| breakdown.provenance).table()
 }
 
 /// Parts of operations measured on the way.
@@ -236,21 +232,6 @@ pub(crate) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
         .table()
 }
 
-/// More concurrencies than this are no table that anybody reads.
-const LEVELS: usize = 16;
-
-/// The concurrencies that have a column, and how many there are. Of too many some are picked at equal
-/// distances, the highest among them.
-pub(crate) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
-    let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
-    let all: BTreeSet<u32> = gains.map(|(workers, _)| *workers).collect();
-    let count = all.len();
-    let step = count.div_ceil(LEVELS).max(1);
-    let mut picked: Vec<u32> = all.into_iter().rev().step_by(step).collect();
-    picked.reverse();
-    (picked, count)
-}
-
 /// Gains by more workers and their limit.
 pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
     let mut table =
@@ -260,8 +241,10 @@ pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
                 Worker::Thread => group.case.way(),
             }
         });
+    let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
+    let levels: BTreeSet<u32> = gains.map(|(workers, _)| *workers).collect();
     // The most workers say most.
-    for (level, rank) in levels(scaling).0.into_iter().zip(5..) {
+    for (level, rank) in levels.into_iter().zip(5..=u8::MAX) {
         let column = Column::value(format!("w={level}")).leave(rank);
         table = table.column(column, |group| {
             let gain = group.gains.iter().find(|(workers, _)| *workers == level);

@@ -1,9 +1,6 @@
 //! Under which conditions runs were made: in lines for the head of a report, as facts by name, and what differs between
 //! sides besides what they were measured for.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
 use derive_more::Display;
 use itertools::Itertools;
 use keymark_bench::{
@@ -32,117 +29,83 @@ pub struct Difference {
 /// Machines whose own speed differs by less are about as fast.
 const SPEED: f64 = 0.05;
 
-/// Returns the differences between sides, or runs of one. Published figures have no machine.
+/// Returns the differences between sides, or runs of one, those of the machine first. Published figures have no machine.
+/// Who does not say, does not differ: a plan without gpg has no version of it.
 pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
-    let known = sides.iter().map(|side| {
-        let measured = side
-            .runs
-            .iter()
-            .filter(|run| run.state != RunState::Published);
-        (side.name.as_str(), measured.map(facts_of_run).collect())
+    let stated = sides.iter().flat_map(|side| {
+        let runs = side.runs.iter();
+        let measured = runs.filter(|run| run.state != RunState::Published);
+        let facts = measured.flat_map(facts_of_run);
+        facts.map(|(name, value)| (name, value, &side.name))
     });
-    let known: Vec<(&str, Vec<BTreeMap<String, String>>)> = known.collect();
-    let runs = known.iter().flat_map(|(_, runs)| runs);
-    let others: BTreeSet<&str> = runs.flat_map(BTreeMap::keys).map(String::as_str).collect();
-    let others = others.into_iter().filter(|name| !ORDER.contains(name));
-    let names = ORDER.into_iter().chain(others);
-    let mut found: Vec<Difference> = names.filter_map(|name| difference(name, &known)).collect();
-    found.extend(speed(sides));
-    found
-}
-
-/// These are said first.
-const ORDER: [&str; 11] = [
-    "machine",
-    "processor",
-    "cores",
-    "virtual machine",
-    "emulated on",
-    "memory",
-    "system",
-    "kernel",
-    "governor",
-    "keymark",
-    "settings",
-];
-
-fn difference(what: &str, known: &[(&str, Vec<BTreeMap<String, String>>)]) -> Option<Difference> {
-    // Who does not say, does not differ: a plan without gpg has no version of it.
-    let said = known.iter().flat_map(|(side, runs)| {
-        let values = runs.iter().filter_map(|run| run.get(what));
-        values.map(move |value| (value, *side))
+    let facts = grouped(stated, |(name, ..)| name.clone()).into_iter();
+    let differing = facts.filter_map(|(what, stated)| {
+        let values = grouped(stated, |(_, value, _)| value.clone()).into_iter();
+        let values = values.map(|(value, of)| {
+            let sides = of.into_iter().map(|(.., side)| side.clone());
+            (value, sides.unique().collect())
+        });
+        let values: Vec<(String, Vec<String>)> = values.collect();
+        (values.len() > 1).then_some(Difference { what, values })
     });
-    let values = grouped(said, |(value, _)| *value).into_iter();
-    let values = values.map(|(value, of)| {
-        let sides = of.into_iter().map(|(_, side)| side.to_owned());
-        (value.clone(), sides.unique().collect())
-    });
-    let values: Vec<(String, Vec<String>)> = values.collect();
-    (values.len() > 1).then_some(Difference {
-        what: what.to_owned(),
-        values,
-    })
+    differing.chain(speed(sides)).collect()
 }
 
 /// Returns machine, programs and settings of a run by name.
-fn facts_of_run(run: &Record) -> BTreeMap<String, String> {
-    let mut facts = facts_of(&run.environment);
-    let settings = stop_and_order(&run.plan.settings);
-    facts.insert("settings".to_owned(), settings);
-    for store in &run.stores {
-        for (name, version) in &store.versions {
-            facts.insert(format!("{name} of {}", store.device), version.clone());
-        }
-    }
-    facts
+fn facts_of_run(run: &Record) -> impl Iterator<Item = (String, String)> {
+    let settings = ("settings".to_owned(), stop_and_order(&run.plan.settings));
+    let versions = run.stores.iter().flat_map(|store| {
+        let named = |name: &String| format!("{name} of {}", store.device);
+        store
+            .versions
+            .iter()
+            .map(move |(name, version)| (named(name), version.clone()))
+    });
+    facts_in_order(&run.environment)
+        .chain([settings])
+        .chain(versions)
 }
-
-/// Facts that identify a machine, as far as a record has them.
-const MACHINE: [&str; 6] = [
-    "machine",
-    "processor",
-    "cores",
-    "virtual machine",
-    "emulated on",
-    "memory",
-];
 
 /// Name of a machine by its label and hardware: `AMD EPYC, 2 cores, 24 GiB`.
 pub fn machine_name(environment: &Environment) -> String {
-    let facts = facts_of(environment);
-    let words = MACHINE.iter().filter_map(|name| {
-        let value = facts.get(*name)?;
-        Some(match *name {
-            "cores" if value == "1" => "1 core".to_owned(),
-            "cores" => format!("{value} cores"),
-            "virtual machine" => format!("virtual machine ({value})"),
-            "emulated on" => format!("emulated on {value}"),
-            _ => value.clone(),
-        })
-    });
-    { words }.join(", ")
+    const NAMES: [&str; 6] = [
+        "machine",
+        "processor",
+        "cores",
+        "virtual machine",
+        "emulated on",
+        "memory",
+    ];
+    in_words(environment, &NAMES).join(", ")
 }
 
-/// Machine and programs, by names.
-pub(crate) fn facts_of(environment: &Environment) -> BTreeMap<String, String> {
-    facts_in_order(environment).collect()
+/// Returns the known ones of these facts as words that need no name: `2 cores`, `Linux 6.1`.
+fn in_words(environment: &Environment, names: &[&str]) -> impl Iterator<Item = String> {
+    let facts = facts_in_order(environment);
+    let facts = facts.filter(|(name, _)| names.contains(&name.as_str()));
+    facts.map(|(name, value)| match name.as_str() {
+        "cores" if value == "1" => "1 core".to_owned(),
+        "cores" => format!("{value} cores"),
+        "virtual machine" => format!("virtual machine ({value})"),
+        "emulated on" => format!("emulated on {value}"),
+        "kernel" => format!("Linux {value}"),
+        _ => value,
+    })
 }
 
 /// The machine first, then the programs.
-pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = (String, String)> {
+fn facts_in_order(environment: &Environment) -> impl Iterator<Item = (String, String)> {
     // What the kernel keeps for itself differs by megabytes from start to start.
     let gibibytes = |kib: u64| format!("{:.0} GiB", kib as f64 / 1_048_576.0);
     let kind = |kind: &CoreKind| format!("{} ({})", kind.name, kind.cores);
     let kinds = environment.core_kinds.iter().map(kind).join(", ");
     let slowed = environment.throttling.iter().join(", ");
-    let known = [
+    let limit = environment.cpu_quota.map(|quota| format!("{quota} CPU"));
+    let known = stated([
         ("machine", environment.machine.clone()),
         ("processor", environment.cpu_model.clone()),
         ("cores", Some(environment.cores.to_string())),
-        (
-            "CPU limit",
-            environment.cpu_quota.map(|quota| format!("{quota} CPU")),
-        ),
+        ("CPU limit", limit),
         ("virtual machine", environment.virtualization.clone()),
         ("emulated on", environment.emulated_on.clone()),
         ("kinds of cores", (!kinds.is_empty()).then_some(kinds)),
@@ -152,16 +115,16 @@ pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = 
         ("kernel", environment.kernel.clone()),
         ("governor", environment.governor.clone()),
         ("keymark", Some(environment.keymark.clone())),
-    ];
-    let known = known
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    known.chain(
-        environment
-            .versions
-            .iter()
-            .map(|(name, version)| (name.clone(), version.clone())),
-    )
+    ]);
+    known.chain(environment.versions.clone())
+}
+
+/// Returns the facts that are known.
+fn stated<const N: usize>(
+    facts: [(&str, Option<String>); N],
+) -> impl Iterator<Item = (String, String)> {
+    let known = facts.into_iter();
+    known.filter_map(|(name, value)| Some((name.to_owned(), value?)))
 }
 
 /// Returns the mean times of the fixed calculation, where they differ.
@@ -210,38 +173,32 @@ pub(crate) fn facts(records: &[&Record]) -> Vec<Fact> {
 }
 
 fn known(record: &Record) -> Vec<(String, String)> {
-    let environment = &record.environment;
-    let mut known: Vec<(String, String)> = Vec::new();
-    let mut add = |name: &str, value: Option<String>| {
-        known.extend(value.map(|value| (name.to_owned(), value)));
+    let (environment, settings) = (&record.environment, &record.plan.settings);
+    let started = record.started.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let run = stated([
+        ("started", Some(started.to_string())),
+        ("ended", Some(ended(record.state).to_owned())),
+    ]);
+    let case_limit = match settings.stop {
+        StopRule::Precision { max_time, .. } => max_time,
+        StopRule::Runs(_) | StopRule::For(_) => None,
     };
-    add(
-        "started",
-        Some(record.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
-    );
-    add("ended", Some(ended(record.state).to_owned()));
-    if record.state != RunState::Published {
-        let load = environment.load_average;
-        add("load before", load.map(|load| load.to_string()));
-        for (name, value) in facts_in_order(environment) {
-            add(&name, Some(value));
-        }
-        let settings = &record.plan.settings;
-        add("settings", Some(stop_and_order(settings)));
-        let case_limit = match settings.stop {
-            StopRule::Precision { max_time, .. } => max_time,
-            StopRule::Runs(_) | StopRule::For(_) => None,
-        };
-        add("time a case", case_limit.map(units::chosen));
-        add("time in all", settings.time_limit.map(units::chosen));
-        add("seed", Some(settings.seed.to_string()));
-        let baseline = Some(settings.baseline.to_string());
-        add("ratios to", baseline.filter(|named| !named.is_empty()));
-    }
-    for store in &record.stores {
-        add(&format!("device {}", store.device), Some(device(store)));
-    }
-    known
+    let baseline = Some(settings.baseline.to_string());
+    let load = environment.load_average.map(|load| load.to_string());
+    let measured = stated([("load before", load)])
+        .chain(facts_in_order(environment))
+        .chain(stated([
+            ("settings", Some(stop_and_order(settings))),
+            ("time a case", case_limit.map(units::chosen)),
+            ("time in all", settings.time_limit.map(units::chosen)),
+            ("seed", Some(settings.seed.to_string())),
+            ("ratios to", baseline.filter(|named| !named.is_empty())),
+        ]));
+    let is_measured = record.state != RunState::Published;
+    let devices = record.stores.iter();
+    run.chain(measured.filter(|_| is_measured))
+        .chain(devices.map(|store| (format!("device {}", store.device), device(store))))
+        .collect()
 }
 
 const fn ended(state: RunState) -> &'static str {
@@ -276,10 +233,7 @@ pub(crate) fn in_brief(record: &Record) -> String {
             vec![own, "no device was measured".to_owned()]
         }
         RunState::Finished | RunState::Interrupted | RunState::Unfinished => {
-            let label = environment.machine.clone();
-            let processor = environment.cpu_model.clone();
-            let cores = Some(units::counted(environment.cores, "core"));
-            let machine = [label, processor, cores].into_iter().flatten().join(", ");
+            let machine = in_words(environment, &["machine", "processor", "cores"]).join(", ");
             let virtual_machine = match (&environment.emulated_on, &environment.virtualization) {
                 (Some(_), _) => " (emulated: do not publish)",
                 (None, Some(_)) => " (VM)",
@@ -302,6 +256,16 @@ fn is_predicted(record: &Record) -> bool {
     stores.peek().is_some() && stores.all(|store| store.provenance == Provenance::Predicted)
 }
 
+/// Facts of the first line of a run's conditions.
+const MACHINE_AND_SYSTEM: [&str; 6] = [
+    "machine",
+    "processor",
+    "cores",
+    "virtual machine",
+    "system",
+    "kernel",
+];
+
 /// The conditions of a run, a line each.
 pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String> {
     if record.state == RunState::Published {
@@ -313,7 +277,10 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         let basis = "no device was measured; this computer's speed does not matter";
         return vec![own, basis.to_owned()];
     }
-    let mut lines = vec![machine(environment).join(", ")];
+    let unknown = environment.cpu_model.is_none();
+    let unknown = unknown.then(|| "unknown processor".to_owned());
+    let machine = in_words(environment, &MACHINE_AND_SYSTEM);
+    let mut lines = vec![unknown.into_iter().chain(machine).join(", ")];
     lines.extend(Caution::of(environment).iter().map(Caution::to_string));
     lines.extend(unfinished(record.state).map(str::to_owned));
     let settings = &record.plan.settings;
@@ -344,20 +311,27 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
 }
 
 /// Condition of a machine that makes its figures mislead.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Display, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Caution {
     /// An emulator ran keymark.
+    #[display("emulated on {on}: do not publish")]
     Emulated {
         /// Architecture of the machine, or `QEMU`.
         on: String,
     },
     /// The firmware has slowed the machine down.
+    #[display("slowed down by its firmware since its start ({})", causes.iter().format(", "))]
     Throttled {
         /// Causes since its start.
         causes: Vec<Throttling>,
     },
     /// The kernel may move the run between cores of several kinds.
+    #[display(
+        "may move between kinds of cores ({}): 'taskset -c {} keymark bench' prevents it",
+        kinds.iter().map(|kind| &kind.name).format(", "),
+        kinds.last().map_or("0", |kind| kind.cores.as_str())
+    )]
     SeveralKindsOfCores {
         /// The kinds.
         kinds: Vec<CoreKind>,
@@ -367,38 +341,15 @@ pub enum Caution {
 impl Caution {
     /// Finds the cautions about a machine.
     pub fn of(environment: &Environment) -> Vec<Self> {
-        let emulated = { environment.emulated_on.clone() }.map(|on| Self::Emulated { on });
+        let emulated = environment.emulated_on.clone();
         let causes = environment.throttling.clone();
-        let throttled = (!causes.is_empty()).then_some(Self::Throttled { causes });
         let kinds = environment.core_kinds.clone();
-        let moving = (!kinds.is_empty()).then_some(Self::SeveralKindsOfCores { kinds });
-        { emulated.into_iter() }
-            .chain(throttled)
-            .chain(moving)
-            .collect()
-    }
-}
-
-impl fmt::Display for Caution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Emulated { on } => write!(f, "emulated on {on}: do not publish"),
-            Self::Throttled { causes } => {
-                write!(
-                    f,
-                    "slowed down by its firmware since its start ({})",
-                    causes.iter().format(", ")
-                )
-            }
-            Self::SeveralKindsOfCores { kinds } => {
-                let names = kinds.iter().map(|kind| &kind.name).format(", ");
-                let cores = kinds.last().map_or("0", |kind| kind.cores.as_str());
-                write!(
-                    f,
-                    "may move between kinds of cores ({names}): 'taskset -c {cores} keymark bench' prevents it"
-                )
-            }
-        }
+        let cautions = [
+            emulated.map(|on| Self::Emulated { on }),
+            (!causes.is_empty()).then_some(Self::Throttled { causes }),
+            (!kinds.is_empty()).then_some(Self::SeveralKindsOfCores { kinds }),
+        ];
+        cautions.into_iter().flatten().collect()
     }
 }
 
@@ -425,21 +376,6 @@ fn machine_speed(speed: &MachineSpeed) -> String {
         off(*p5),
         off(*p95),
     )
-}
-
-/// Processor, cores, system.
-fn machine(environment: &Environment) -> Vec<String> {
-    let processor = environment.cpu_model.clone();
-    let label = environment.machine.clone();
-    let mut machine: Vec<String> = label.into_iter().collect();
-    machine.push(processor.unwrap_or_else(|| "unknown processor".to_owned()));
-    machine.push(units::counted(environment.cores, "core"));
-    let virtualization = environment.virtualization.as_ref();
-    machine.extend(virtualization.map(|name| format!("virtual machine ({name})")));
-    machine.extend(environment.os.clone());
-    let kernel = environment.kernel.as_ref();
-    machine.extend(kernel.map(|kernel| format!("Linux {kernel}")));
-    machine
 }
 
 /// Programs and libraries, keymark last.

@@ -94,7 +94,13 @@ impl Comparison {
             let old = CaseOf::new(0, &baseline.runs, a);
             for (number, (runs, same, devices)) in (1..).zip(&others) {
                 let matching = same.get(&what(a, *devices)).into_iter().flatten();
-                let of_side = |b| across(old, CaseOf::new(number, runs, b), &machine);
+                let of_side = |b| {
+                    let pair = between_sides(old, CaseOf::new(number, runs, b), &machine)?;
+                    Some(Pair {
+                        side: number,
+                        ..pair
+                    })
+                };
                 let pairs: Vec<Pair> = matching.filter_map(of_side).collect();
                 if pairs.is_empty() && old.has_figure() {
                     let case = a.clone();
@@ -248,25 +254,14 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn new(run: &'a Record, record: &'a CaseRecord) -> Option<Self> {
+    fn of(run: &'a Record, case: &Case) -> Option<Self> {
+        let record = run.cases.iter().find(|found| found.case == *case)?;
         let mean = pair::mean(record)?;
         Some(Self { run, record, mean })
-    }
-
-    fn of(run: &'a Record, case: &Case) -> Option<Self> {
-        Self::new(run, run.cases.iter().find(|found| found.case == *case)?)
     }
 }
 
 /// A case of one side and one of another.
-fn across(before: CaseOf<'_>, after: CaseOf<'_>, machine: &BetweenRuns) -> Option<Pair> {
-    let pair = between_sides(before, after, machine)?;
-    Some(Pair {
-        side: after.side,
-        ..pair
-    })
-}
-
 fn between_sides(before: CaseOf<'_>, after: CaseOf<'_>, machine: &BetweenRuns) -> Option<Pair> {
     let (old, new) = (before.measured(), after.measured());
     if let Some(grounds) = stated(&old, &new) {
@@ -358,7 +353,7 @@ impl Comparison {
                 }
                 let pair = match other == number {
                     true => in_turn(&side.runs, old.case, case),
-                    false => across(old, new, &machine),
+                    false => between_sides(old, new, &machine),
                 };
                 comparison.add(pair, [old, new]);
             }

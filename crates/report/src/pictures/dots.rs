@@ -60,8 +60,8 @@ pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let tolerance = runs
         .first()
         .map_or(Seconds(f64::INFINITY), |run| run.tolerance());
-    let banded = rows().filter(|row| row.band.is_some());
-    let others = rows().filter(|row| row.band.is_none());
+    let banded = rows().filter(|row| row.band().is_some());
+    let others = rows().filter(|row| row.band().is_none());
     // What arrives at a given rate tells that rate.
     let loaded = rows()
         .filter(|row| row.under_load.is_some() && !matches!(row.case.load.pacing, Pacing::Open(_)));

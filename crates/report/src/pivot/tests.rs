@@ -1,5 +1,6 @@
 use std::num::NonZeroU32;
 
+use itertools::iproduct;
 use keymark_bench::Operation;
 use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_stats::{Estimate, Seconds};
@@ -13,12 +14,21 @@ use keymark_testkit::assert_says;
 use keymark_testkit::record::{case, measured, of};
 
 const KEYS: [&str; 3] = ["rsa2048", "rsa4096", "cv25519"];
+const CPU: &str = "software";
+const FST: &str = "twin:fst-01";
+const YUBIKEY: &str = "twin:yubikey-4";
+const RAW: StackName = StackName::RAW;
+const AGENT: StackName = StackName::AGENT;
+const GPG: StackName = StackName::GPG;
 
+/// Puts a case on a device: a twin if it is called so, or a card.
 fn on(device: &str, case: Case) -> Case {
-    let provenance = if device.starts_with("twin:") {
-        Provenance::Twin
-    } else {
-        Provenance::Measured
+    if device == CPU {
+        return case;
+    }
+    let provenance = match device.starts_with("twin:") {
+        true => Provenance::Twin,
+        false => Provenance::Measured,
     };
     Case {
         device: DeviceName::new(device),
@@ -28,32 +38,21 @@ fn on(device: &str, case: Case) -> Case {
     }
 }
 
-fn at_once(workers: u32, case: Case) -> Case {
-    Case {
-        load: Load::closed(NonZeroU32::new(workers).unwrap()),
-        ..case
-    }
-}
-
-fn in_library(word: &str, case: Case) -> Case {
-    Case {
-        parameters: Parameters::from([("library", word)]),
-        ..case
-    }
-}
-
-/// Each key, varied by each of these.
-fn each(vary: &[&dyn Fn(Case) -> Case]) -> Vec<Case> {
-    let varied = |key: &&str| {
-        let vary = vary.iter();
-        let cases = vary.map(|vary| vary(case(key, StackName::GPG)));
-        cases.collect::<Vec<_>>()
-    };
-    KEYS.iter().flat_map(varied).collect()
-}
-
-fn stack(stack: StackName) -> impl Fn(Case) -> Case {
-    move |case| Case { stack, ..case }
+/// Each key on each of these devices, through each of these stacks, by each of these numbers of workers.
+fn grid(devices: &[&str], stacks: &[StackName], workers: &[u32]) -> Vec<Case> {
+    let cases = iproduct!(KEYS, devices, stacks, workers);
+    let cases = cases.map(|(key, device, stack, workers)| {
+        let workers = NonZeroU32::new(*workers).unwrap();
+        let load = Load::closed(workers);
+        on(
+            device,
+            Case {
+                load,
+                ..case(key, *stack)
+            },
+        )
+    });
+    cases.collect()
 }
 
 /// 12.34 ms to ±1 %.
@@ -80,78 +79,55 @@ fn shown(pivot: &Pivot<'_>, columns: u16) -> String {
 
 #[test]
 fn columns_are_what_a_reader_compares_along() {
-    let software = |case| case;
-    let fst = |case| on("twin:fst-01", case);
-    let yubikey = |case| on("twin:yubikey-4", case);
-    let (raw, agent, gnupg) = (
-        stack(StackName::RAW),
-        stack(StackName::AGENT),
-        stack(StackName::GPG),
-    );
-    let cases: [(&str, Vec<Case>, Vec<Axis>); 7] = [
-        ("only keys vary", each(&[&software]), vec![]),
+    let layers = grid(&[CPU], &[AGENT, GPG, RAW], &[1]);
+    let libraries = grid(&[CPU], &[RAW], &[1]).into_iter().map(|case| Case {
+        parameters: Parameters::from([("library", "libgcrypt")]),
+        ..case
+    });
+    // A key on each of nine cards, by as many workers.
+    let places = grid(&[CPU], &[GPG], &[1, 2, 3, 4, 5, 6, 7, 8, 9]).into_iter();
+    let places = places.filter(|case| {
+        let key = KEYS[case.workers() as usize % 2];
+        case.algorithm.name() == key
+    });
+    let places = places.map(|case| on(&format!("card-{}", case.workers()), case));
+    let cases: [(&str, Vec<Case>, Option<Axis>); 7] = [
+        ("only keys vary", grid(&[CPU], &[GPG], &[1]), None),
         (
             "devices",
-            each(&[&software, &fst, &yubikey]),
-            vec![Axis::Device],
+            grid(&[CPU, FST, YUBIKEY], &[GPG], &[1]),
+            Some(Axis::Device),
         ),
         (
             "three layers on two devices: the fewest values",
-            each(&[
-                &raw,
-                &agent,
-                &gnupg,
-                &|case| fst(raw(case)),
-                &|case| fst(agent(case)),
-                &|case| fst(gnupg(case)),
-            ]),
-            vec![Axis::Device],
+            grid(&[CPU, FST], &[RAW, AGENT, GPG], &[1]),
+            Some(Axis::Device),
         ),
         (
             "two layers on three devices",
-            each(&[
-                &raw,
-                &gnupg,
-                &|case| fst(raw(case)),
-                &|case| fst(gnupg(case)),
-                &|case| yubikey(raw(case)),
-                &|case| yubikey(gnupg(case)),
-            ]),
-            vec![Axis::Stack],
+            grid(&[CPU, FST, YUBIKEY], &[RAW, GPG], &[1]),
+            Some(Axis::Stack),
         ),
-        (
-            "workers",
-            each(&[&software, &|case| at_once(4, case)]),
-            vec![Axis::Load],
-        ),
+        ("workers", grid(&[CPU], &[GPG], &[1, 4]), Some(Axis::Load)),
         (
             "a library below the layers, which have none: places",
-            each(&[&agent, &gnupg, &raw, &|case| {
-                in_library("libgcrypt", raw(case))
-            }]),
-            vec![Axis::Stack],
+            layers.into_iter().chain(libraries).collect(),
+            Some(Axis::Stack),
         ),
         (
             "too many places for a table",
-            (1..=9)
-                .flat_map(|workers| {
-                    let key = ["rsa2048", "ed25519"][workers as usize % 2];
-                    let own = at_once(workers, case(key, StackName::GPG));
-                    [on(&format!("card-{workers}"), own)]
-                })
-                .collect(),
-            vec![Axis::Device],
+            places.collect(),
+            Some(Axis::Device),
         ),
     ];
-    for (what, cases, columns) in cases {
-        assert_eq!(pivot(&cases).columns(), columns, "{what}");
+    for (what, cases, column) in cases {
+        assert_eq!(pivot(&cases).columns(), Vec::from_iter(column), "{what}");
     }
 }
 
 #[test]
 fn what_is_not_measured_is_in_brackets_only_beside_what_is() {
-    let own = each(&[&|case| case]);
-    let twins = each(&[&|case| on("twin:fst-01", case)]);
+    let [own, twins] = [CPU, FST].map(|device| grid(&[device], &[GPG], &[1]));
     let both = [own.clone(), twins.clone()].concat();
     assert_eq!(
         shown(&pivot(&both), 80),
@@ -172,9 +148,7 @@ fn what_is_not_measured_is_in_brackets_only_beside_what_is() {
 
 #[test]
 fn a_narrow_terminal_shows_the_main_column() {
-    let fst = |case| on("twin:fst-01", case);
-    let cases = each(&[&|case| case, &fst]);
-    let pivot = pivot(&cases);
+    let pivot = pivot(&grid(&[CPU, FST], &[GPG], &[1]));
     let is_whole = |case: &Case| case.provenance == Provenance::Twin;
     let narrow = text::table(&pivot.table(is_whole), Width::Columns(24));
     // The other column has the same figure in every row, which a line above the table has.
@@ -188,7 +162,7 @@ fn a_narrow_terminal_shows_the_main_column() {
 
 #[test]
 fn what_an_article_says_stands_below_in_the_same_column() {
-    let cases = each(&[&|case| case, &|case| on("twin:fst-01", case)]);
+    let cases = grid(&[CPU, FST], &[GPG], &[1]);
     let lwn = PublishedTable::named("lwn-2017").unwrap().record().unwrap();
     let articles = [lwn];
     let shown = shown(&pivot(&cases).beside(&articles), 100);
@@ -234,24 +208,12 @@ fn devices_of_today_stand_beside_a_run_that_has_no_card() {
     };
     let said = seen(&[raw(Operation::Sign), raw(Operation::Decrypt)]);
     let (_, devices) = said.split_once("devices of today").unwrap();
-    assert_says(
-        devices,
-        [
-            "YubiKey 5 5.1.2",
-            "138 ms",
-            "667 ms",
-            "139 ms",
-            "77.0 ms",
-            "direct, published",
-        ],
-    );
-    let with_card = [
-        raw(Operation::Sign),
-        on("twin:fst-01", raw(Operation::Sign)),
-    ];
+    assert_says(devices, ["YubiKey 5 5.1.2", "138 ms", "667 ms"]);
+    assert_says(devices, ["139 ms", "77.0 ms", "direct, published"]);
+    let with_card = [raw(Operation::Sign), on(FST, raw(Operation::Sign))];
     assert!(!seen(&with_card).contains("of today"));
     // A card's command is no gpg process.
-    assert!(!seen(&each(&[&|case| case])).contains("of today"));
+    assert!(!seen(&grid(&[CPU], &[GPG], &[1])).contains("of today"));
 }
 
 #[test]

@@ -235,14 +235,6 @@ impl Analysis {
                 .into_iter()
                 .map(Block::Picture),
         );
-        let (shown, all) = tables::levels(&self.scaling);
-        if shown.len() < all {
-            let text = format!(
-                "showing {} of {all} concurrencies; JSON has all",
-                shown.len()
-            );
-            blocks.push(Block::remark(RemarkKind::Limit, text));
-        }
         let servers = self
             .scaling
             .iter()

@@ -126,7 +126,7 @@ fn times(figures: &[Entry<'_>]) -> Option<String> {
 fn brackets(figures: &[Entry<'_>]) -> &'static str {
     let banded = figures
         .iter()
-        .filter(|(_, figure)| figure.row.band.is_some());
+        .filter(|(_, figure)| figure.row.band().is_some());
     let banded = banded.count();
     if banded == 0 {
         ". 95 % intervals in brackets."
@@ -150,7 +150,10 @@ fn picture(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) ->
     });
     let dots = dots.collect();
     // A band is no interval.
-    if figures.iter().all(|(_, figure)| figure.row.band.is_some()) {
+    if figures
+        .iter()
+        .all(|(_, figure)| figure.row.band().is_some())
+    {
         let title = format!("{algorithm} {operation}: predicted time, with its band");
         return pictures::predictions(&title, tolerance, dots);
     }
@@ -194,7 +197,7 @@ fn mean(row: &Row) -> Cell {
     }
     match (&row.summary, row.mean()) {
         (Some(summary), _) if summary.mean.low.is_some() => summary.mean.into(),
-        (_, Some(mean)) => Cell::Text(row.band.map_or_else(
+        (_, Some(mean)) => Cell::Text(row.band().map_or_else(
             || format!("{} (no interval)", units::duration(mean)),
             |band| format!("{}, a band", units::banded_duration(mean, band)),
         )),

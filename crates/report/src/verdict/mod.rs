@@ -16,6 +16,7 @@ mod waiting;
 mod words;
 mod workers;
 
+use itertools::Itertools;
 use keymark_bench::{CaseId, Provenance, Record, RunState, Strength};
 use serde::Serialize;
 
@@ -133,15 +134,6 @@ pub enum Finding {
         asked: Option<f64>,
         /// Best rate first.
         rates: Vec<RateEvidence>,
-    },
-    /// Gain by a second certificate of another kind.
-    SecondCertificate {
-        /// The faster certificate.
-        fast: RateEvidence,
-        /// The RSA certificate.
-        rsa: RateEvidence,
-        /// Rate with the faster one over that with RSA.
-        gain: keymark_stats::Estimate<keymark_stats::Ratio>,
     },
     /// Change of a server's rate by a key exchange, more servers or another certificate.
     Relative {
@@ -313,7 +305,6 @@ fn findings(analysis: &Analysis, record: &Record) -> Vec<Finding> {
         layers::key_shares(analysis),
         workers::workers(analysis),
         servers::resumption(analysis),
-        servers::second_certificate(analysis),
         servers::relative(analysis),
         servers::processor_shares(analysis),
         servers::saturation(analysis),
@@ -369,19 +360,14 @@ fn next(record: &Record) -> Vec<String> {
 
 impl Certainty {
     fn of(rows: &[Row], record: &Record) -> Self {
-        let mut widths: Vec<Option<f64>> = rows.iter().filter_map(Row::doubt).collect();
-        let without_interval = widths.iter().filter(|width| width.is_none()).count();
-        widths.retain(Option::is_some);
-        let permille = |width: f64| (width * 1000.0).ceil().min(f64::from(u32::MAX)) as u32;
-        let mut known: Vec<u32> = widths.into_iter().flatten().map(permille).collect();
-        known.sort_unstable();
-        let has_figure = |row: &Row| row.mean().is_some() || row.throughput.is_some();
-        let of = |kind: Provenance| {
-            let figures = rows
-                .iter()
-                .filter(|row| has_figure(row) && row.failure.is_none());
-            figures.filter(|row| row.case.provenance == kind).count()
+        let widths: Vec<Option<f64>> = rows.iter().filter_map(Row::doubt).collect();
+        let permille = |width: &f64| (width * 1000.0).ceil().min(f64::from(u32::MAX)) as u32;
+        let known: Vec<u32> = { widths.iter().flatten().map(permille) }.sorted().collect();
+        let has_figure = |row: &&Row| {
+            row.failure.is_none() && (row.mean().is_some() || row.throughput.is_some())
         };
+        let figures = || rows.iter().filter(has_figure);
+        let of = |kind| figures().filter(|row| row.case.provenance == kind).count();
         let simulated = [Provenance::Virtual, Provenance::Twin, Provenance::Predicted];
         Self {
             cautions: Caution::of(&record.environment),
@@ -389,7 +375,7 @@ impl Certainty {
             simulated: simulated.into_iter().map(of).sum(),
             published: of(Provenance::Published),
             failed: rows.iter().filter(|row| row.failure.is_some()).count(),
-            without_interval,
+            without_interval: widths.len() - known.len(),
             typical_permille: known.get(known.len() / 2).copied(),
             worst_permille: known.last().copied(),
             early: matches!(record.state, RunState::Interrupted | RunState::Unfinished),

@@ -96,25 +96,6 @@ pub(super) fn rates(analysis: &Analysis) -> Option<Finding> {
     })
 }
 
-/// Largest gain by a certificate in addition to an RSA one, where both were measured by themselves.
-pub(super) fn second_certificate(analysis: &Analysis) -> Option<Finding> {
-    let loads = rated(analysis).filter(|(row, rate)| !row.is_service() && !rate.at_least);
-    let is_rsa = |(row, _): &(&Row, RateEvidence)| row.case.algorithm.length().0 == "rsa";
-    let (rsa, others): (Vec<_>, Vec<_>) = loads.partition(is_rsa);
-    let pairs = rsa.into_iter().filter_map(|(row, rsa)| {
-        let same = |(other, _): &&(&Row, RateEvidence)| {
-            place(&other.case) == place(&row.case) && other.case.load == row.case.load
-        };
-        let (_, fast) = others.iter().find(same)?;
-        let gain = fast.rate.over(&rsa.rate);
-        rsa.rate
-            .is_below(&fast.rate)
-            .then(|| (gain, fast.clone(), rsa))
-    });
-    let (gain, fast, rsa) = pairs.max_by(|a, b| a.0.value.0.total_cmp(&b.0.value.0))?;
-    Some(Finding::SecondCertificate { fast, rsa, gain })
-}
-
 /// Gains by a key exchange, more servers or another certificate that the intervals decide.
 pub(super) fn relative(analysis: &Analysis) -> Option<Finding> {
     let all = analysis.rates.iter().flat_map(|rates| &rates.relative);

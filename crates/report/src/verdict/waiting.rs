@@ -131,7 +131,7 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Option<Findin
         };
         Some(PredictedPart {
             evidence: Evidence::of(row)?,
-            waiting: row.waiting,
+            waiting: row.published.as_ref()?.waiting,
             tolerable,
         })
     });

@@ -64,7 +64,7 @@ fn where_their_library_was_not_measured_that_is_said_and_no_share_judged() {
     let breakdown = &family.breakdowns[0];
     assert_eq!((breakdown.basis, breakdown.beside), (Basis::StandIn, None));
     assert!((adds(breakdown, 0) - 9_500.0).abs() < 100.0);
-    assert!(breakdown.base_share().unwrap().0 < 0.1);
+    assert_eq!(breakdown.own_share(), None);
     assert_eq!(remarks(&family), ["raw is OpenSSL"]);
     let mixed = [
         of_software("rsa4096", Some(10_000.0)),

@@ -2,7 +2,7 @@
 
 use keymark_bench::case::{Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::stop::{Precision, StopRule, Stopped};
+use keymark_bench::stop::{StopRule, Stopped};
 use keymark_report::analysis::{Analysis, Limit};
 use keymark_report::document::RemarkKind;
 use keymark_report::render::{Width, markdown, text};
@@ -90,66 +90,35 @@ fn an_open_loop_and_a_single_level_scale_nothing() {
     assert_eq!(analysis.scaling, []);
 }
 
-#[test]
-fn a_precision_that_time_did_not_allow_is_said_with_what_was_reached() {
-    let mut late = record(vec![
+/// Remarks on precision of two cases that ended so, of which the second has few blocks.
+fn imprecise(target: &str, endings: [Stopped; 2]) -> Vec<String> {
+    let mut run = record(vec![
         measured(case("rsa2048", StackName::RAW, 1), 500.0),
         measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
     ]);
-    late.cases[1].blocks.truncate(8);
-    let target: Precision = "0.01%".parse().unwrap();
-    late.plan.settings.stop = StopRule::Precision {
-        target,
+    run.cases[1].blocks.truncate(8);
+    run.plan.settings.stop = StopRule::Precision {
+        target: target.parse().unwrap(),
         max_time: None,
     };
-    let mut warnings = |late_cases: usize| {
-        for case in &mut late.cases[..late_cases] {
-            case.ending.as_mut().unwrap().stopped = Stopped::OutOfTime;
-        }
-        let mut warnings = Analysis::of(&late, &layers()).warnings(&late);
-        warnings.remove(0).text
-    };
-    insta::assert_snapshot!("late", [warnings(1), warnings(2)].join("\n"));
+    for (case, stopped) in run.cases.iter_mut().zip(endings) {
+        case.ending.as_mut().unwrap().stopped = stopped;
+    }
+    let warnings = Analysis::of(&run, &layers()).warnings(&run).into_iter();
+    let imprecise = warnings.filter(|warning| warning.kind == RemarkKind::Imprecision);
+    imprecise.map(|warning| warning.text).collect()
 }
 
 #[test]
-fn an_interval_that_became_wider_than_the_rule_asked_for_is_said() {
-    let mut met = record(vec![
-        measured(case("rsa2048", StackName::RAW, 1), 500.0),
-        measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
-    ]);
-    let mut warnings = |target: &str| {
-        met.plan.settings.stop = StopRule::Precision {
-            target: target.parse().unwrap(),
-            max_time: None,
-        };
-        let warnings = Analysis::of(&met, &layers()).warnings(&met);
-        let imprecise = warnings
-            .into_iter()
-            .filter(|warning| warning.kind == RemarkKind::Imprecision);
-        imprecise.map(|warning| warning.text).collect::<Vec<_>>()
-    };
-    let said = warnings("0.01%");
+fn a_precision_that_was_missed_is_said_with_what_was_reached() {
+    let (late, met) = (Stopped::OutOfTime, Stopped::RuleMet);
+    let said = [[late, met], [late; 2]].map(|endings| imprecise("0.01%", endings).remove(0));
+    insta::assert_snapshot!("late", said.join("\n"));
+    let said = imprecise("0.01%", [met; 2]);
     assert_eq!(said.len(), 1);
     let begins = "2 of 2 cases met ±0.010 % and then lost it; in the end: ±";
     assert!(said[0].starts_with(begins), "{said:?}");
-    assert_eq!(warnings("50%"), [] as [&str; 0]);
-}
-
-#[test]
-fn a_precision_that_was_reached_when_time_was_up_is_not_called_missed() {
-    let mut late = record(vec![
-        measured(case("rsa2048", StackName::RAW, 1), 500.0),
-        measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
-    ]);
-    late.plan.settings.stop = StopRule::Precision {
-        target: "50%".parse().unwrap(),
-        max_time: None,
-    };
-    for case in &mut late.cases {
-        case.ending.as_mut().unwrap().stopped = Stopped::OutOfTime;
+    for endings in [[late; 2], [met; 2]] {
+        assert_eq!(imprecise("50%", endings), [] as [&str; 0]);
     }
-    let warnings = Analysis::of(&late, &layers()).warnings(&late);
-    let kinds: Vec<RemarkKind> = warnings.iter().map(|warning| warning.kind).collect();
-    assert!(!kinds.contains(&RemarkKind::Imprecision), "{warnings:?}");
 }

@@ -1,12 +1,12 @@
-//! The choice among keys and devices.
+//! The choice among keys.
 
 use keymark_bench::record::CaseRecord;
+use keymark_testkit::assert_says;
 use keymark_testkit::record::failed;
 use proptest::prelude::*;
 
 use super::{
-    Analysis, Case, DeviceName, Finding, GNUPG, KeyChoice, KeyUsage, LEAST, Operation, Parameters,
-    Provenance, REASONS, Record, Seconds, StoreKind, Verdict, block, case, run,
+    Analysis, Case, Finding, GNUPG, KeyChoice, LEAST, Operation, Seconds, Verdict, block, case, run,
 };
 
 /// Durations of that number of microseconds, give or take that share.
@@ -94,113 +94,11 @@ fn what_failed_or_varies_without_bound_is_not_chosen() {
     ];
     assert_eq!(chosen(cases).as_deref(), Some("nistp256"));
     let wild = |algorithm, time| took(sign(algorithm), time, 1.0);
-    let cases = vec![wild("ed25519", 5000), wild("nistp256", 6000)];
-    let found = verdict(
-        cases
-            .into_iter()
-            .map(|mut case| {
-                case.blocks.truncate(3);
-                case
-            })
-            .collect(),
-    );
-    assert!(
-        found.headline().starts_with("No recommendation"),
-        "{}",
-        found.headline()
-    );
-}
-
-#[test]
-fn devices_are_ranked_by_key_and_this_cpu_is_no_device() {
-    let on = |device: &str, time| {
-        let case = Case {
-            device: DeviceName::new(device),
-            store: StoreKind::OPENPGP_CARD,
-            provenance: Provenance::Twin,
-            ..case("rsa2048", GNUPG)
-        };
-        took(case, time, 0.01)
-    };
-    let cases = vec![
-        took(case("rsa2048", GNUPG), 15_000, 0.01),
-        on("twin:fst-01", 1_260_000),
-        on("twin:yubikey-4", 162_000),
-    ];
-    let found = verdict(cases);
-    assert!(
-        found.headline().contains("twin:yubikey-4"),
-        "{}",
-        found.headline()
-    );
-    let certainty = found.certainty.unwrap();
-    assert_eq!((certainty.measured, certainty.simulated), (1, 2));
-    let Finding::Devices { rankings } = found.finding else {
-        panic!("no ranking");
-    };
-    let names = rankings[0]
-        .devices
-        .iter()
-        .map(|ranked| ranked.device.as_str());
-    assert_eq!(
-        names.collect::<Vec<_>>(),
-        ["software", "twin:yubikey-4", "twin:fst-01"]
-    );
-}
-
-#[test]
-fn one_operation_is_told_as_it_is() {
-    let found = verdict(vec![signs("ed25519", 3570)]);
-    assert!(
-        found
-            .headline()
-            .starts_with("Signing with ed25519 through gpg: 3.5"),
-        "{}",
-        found.headline()
-    );
-    assert!(matches!(found.finding, Finding::Single { .. }));
-}
-
-#[test]
-fn the_default_run_has_a_line_for_each_use() {
-    let record: Record =
-        serde_json::from_str(include_str!("../../../tests/records/default.json")).unwrap();
-    let found = Verdict::of(&Analysis::of(&record, &[]), &record);
-    let names: Vec<String> = found.lines().into_iter().map(|line| line.name).collect();
-    assert_eq!(names, ["GnuPG", "ssh login", "TLS server", "post-quantum"]);
-    let lines = found.lines().into_iter();
-    let lines = lines.map(|line| format!("{:14}{:22}{}\n", line.name, line.keys, line.figures));
-    let text: String = lines.collect();
-    insta::assert_snapshot!(format!(
-        "{}\n{text}{}\n{}",
-        found.headline(),
-        found.because()[..REASONS].join("\n"),
-        found.certainty().unwrap_or_default()
-    ));
-}
-
-/// With a passphrase in the agent's cache the use has a line of its own.
-#[test]
-fn a_cached_passphrase_is_another_use() {
-    let cached = |algorithm, time| {
-        let mut record = signs(algorithm, time);
-        record.case.parameters = Parameters::from([("protection", "cached")]);
-        record
-    };
-    let cases = vec![
-        signs("ed25519", 5000),
-        signs("rsa4096", 21_000),
-        cached("ed25519", 260_000),
-        cached("rsa4096", 280_000),
-    ];
-    let lines = verdict(cases).lines();
-    assert_eq!(
-        lines
-            .iter()
-            .map(|line| line.name.as_str())
-            .collect::<Vec<_>>(),
-        ["GnuPG", KeyUsage::GnupgCached.name()]
-    );
+    let mut cases = vec![wild("ed25519", 5000), wild("nistp256", 6000)];
+    for case in &mut cases {
+        case.blocks.truncate(3);
+    }
+    assert_says(&verdict(cases).headline(), ["No recommendation"]);
 }
 
 /// A wide figure far below all others is faster by its interval; a wide one that overlaps them claims nothing.

@@ -2,13 +2,7 @@
 
 use super::*;
 
-pub(super) fn served(
-    algorithm: &str,
-    kex: &str,
-    arrangement: Option<&str>,
-    a_part: u64,
-    key_ns: u64,
-) -> CaseRecord {
+pub(super) fn served(algorithm: &str, kex: &str, a_part: u64, key_ns: u64) -> CaseRecord {
     let steady = Steady {
         stretches: vec![(1, 3)],
         batches: (0..20)
@@ -28,10 +22,6 @@ pub(super) fn served(
         ..server_load()
     };
     let parameters = Parameters::from([("tls", "tls1.2"), ("kex", kex)]);
-    let parameters = match arrangement {
-        Some(word) => parameters.replaced("arrangement", word),
-        None => parameters,
-    };
     let key = case(algorithm, StackName::of("nginx"));
     let case = Case {
         operation: Operation::Handshake,
@@ -46,37 +36,8 @@ pub(super) fn served(
 }
 
 #[test]
-fn servers_are_compared_by_their_keys() {
-    // A transaction takes 40/9 ms of the server's processor time.
-    let pair = |rsa| {
-        let cases = vec![
-            served("rsa2048", "x25519", None, rsa, 3_000_000),
-            served("nistp256", "x25519", None, 200, 100_000),
-        ];
-        verdict(cases)
-    };
-    let apart = pair(100);
-    let Finding::Rates { rates, makes, .. } = &apart.finding else {
-        panic!("{apart:?}");
-    };
-    assert_eq!(*makes, "handshakes");
-    assert_eq!(rates[0].algorithm.to_string(), "nistp256");
-    assert!((rates[0].rate.value.0 - 2005.0).abs() < 1.0);
-    assert!(rates[1].rate.is_below(&rates[0].rate));
-    assert!(kinds(&apart).contains(&"second_certificate".to_owned()));
-    assert!(kinds(&apart).contains(&"processor_shares".to_owned()));
-    let same = pair(200);
-    assert!(!kinds(&same).contains(&"second_certificate".to_owned()));
-    let keys = vec![
-        took(here("rsa2048", RAW), 500),
-        took(here("rsa4096", RAW), 900),
-    ];
-    assert_eq!(finding(keys, "rates"), None);
-}
-
-#[test]
 fn a_search_finds_the_users_that_fill_a_server() {
-    let mut found = served("rsa2048", "x25519", None, 100, 3_000_000);
+    let mut found = served("rsa2048", "x25519", 100, 3_000_000);
     assert_eq!(finding(vec![found.clone()], "saturation"), None);
     let tried = |users, rate| Tried {
         demand: TriedDemand::Users(users),
@@ -101,7 +62,7 @@ fn a_search_finds_the_users_that_fill_a_server() {
 
 /// A load whose transactions take so much of the server's processor time, of which that many in a hundred resumed a session.
 pub(super) fn resumed(share: u64, key_ns: u64, each_ns: u64) -> CaseRecord {
-    let mut record = served("rsa2048", "x25519", None, 100, key_ns);
+    let mut record = served("rsa2048", "x25519", 100, key_ns);
     let load = record.server_load.as_mut().unwrap();
     load.server_cpu_ns = Some(each_ns * load.totals.transactions);
     load.seconds = vec![Second {
@@ -147,7 +108,7 @@ fn from_some_share_of_resumed_sessions_on_the_key_does_not_matter() {
 #[test]
 fn a_saturated_server_is_named_however_wide_its_interval_is() {
     let told = |completed: [u64; 3], waiting| {
-        let mut few = served("rsa2048", "x25519", None, 0, 740_000_000);
+        let mut few = served("rsa2048", "x25519", 0, 740_000_000);
         few.case.load.pacing = Pacing::Open("50/s".parse().unwrap());
         let load = few.server_load.as_mut().unwrap();
         (load.totals.failed, load.cut_off, load.waiting) = (0, 0, waiting);
@@ -164,11 +125,11 @@ fn a_saturated_server_is_named_however_wide_its_interval_is() {
 /// What arrives at a given rate says nothing of what a server can do.
 #[test]
 fn servers_under_one_load_are_drawn_by_their_rates() {
-    let mut arriving = served("rsa3072", "x25519", None, 50, 5_000_000);
+    let mut arriving = served("rsa3072", "x25519", 50, 5_000_000);
     arriving.case.load.pacing = Pacing::Open("500/s".parse().unwrap());
     let run = run(vec![
-        served("rsa2048", "x25519", None, 100, 3_000_000),
-        served("nistp256", "x25519", None, 200, 100_000),
+        served("rsa2048", "x25519", 100, 3_000_000),
+        served("nistp256", "x25519", 200, 100_000),
         arriving,
     ]);
     let chart = Analysis::of(&run, &[]).picture(&run).unwrap();
@@ -178,30 +139,6 @@ fn servers_under_one_load_are_drawn_by_their_rates() {
     let rows = groups.iter().flat_map(|group| &group.rows);
     let rows = Vec::from_iter(rows.map(|row| row.value.as_str()));
     assert_eq!(rows, ["1005/s", "2005/s"]);
-}
-
-#[test]
-fn servers_are_compared_with_the_one_that_differs_in_one_thing() {
-    let pair = |kex, arrangement: [Option<&str>; 2], own| {
-        let [one, other] = arrangement;
-        let cases = vec![
-            served("rsa2048", kex, one, own, 1_000),
-            served("rsa2048", "rsa", other, 200, 1_000),
-        ];
-        let found = finding(cases, "relative")?;
-        let gain = &found["gains"][0];
-        Some((
-            gain["own"].as_str()?.to_owned(),
-            gain["gain"]["value"].as_f64()?,
-        ))
-    };
-    let (own, gain) = pair("x25519", [None; 2], 100).unwrap();
-    assert_eq!((own.as_str(), (gain * 10.0).round()), ("x25519", 5.0));
-    let (_, same) = pair("x25519", [None; 2], 200).unwrap();
-    assert!((same - 1.0).abs() < 0.01);
-    let servers = ["4 servers round-robin", "1 server round-robin"].map(Some);
-    let (_, gain) = pair("rsa", servers, 400).unwrap();
-    assert!((gain - 2.0).abs() < 0.05);
 }
 
 fn scaled(rates: &[(u32, f64)], agent: f64) -> super::WorkerGain {

@@ -30,21 +30,11 @@ use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 const RAW: StackName = StackName::RAW;
 const GNUPG: StackName = StackName::GPG;
 
-const COMPARISONS: [RateComparison; 2] = [
-    RateComparison {
-        heading: "",
-        times: Times::Cost,
-        beside: |own| Some(own.clone().replaced("kex", "rsa")),
-    },
-    RateComparison {
-        heading: "",
-        times: Times::Gain,
-        beside: |own| {
-            own.get("arrangement")?;
-            Some(own.clone().replaced("arrangement", "1 server round-robin"))
-        },
-    },
-];
+const COMPARISON: RateComparison = RateComparison {
+    heading: "",
+    times: Times::Cost,
+    beside: |own| Some(own.clone().replaced("kex", "rsa")),
+};
 
 fn library(word: &str) -> Parameters {
     Parameters::from([("library", word)])
@@ -97,7 +87,7 @@ fn run(cases: Vec<CaseRecord>) -> Record {
 
 fn verdict(cases: Vec<CaseRecord>) -> Verdict {
     let run = run(cases);
-    let analysis = Analysis::of(&run, &layers()).compared(&run, COMPARISONS.iter());
+    let analysis = Analysis::of(&run, &layers()).compared(&run, [COMPARISON].iter());
     let found = Verdict::of(&analysis, &run);
     for sentence in [found.headline()].into_iter().chain(found.because()) {
         assert!(
@@ -127,22 +117,110 @@ fn finding(cases: Vec<CaseRecord>, kind: &str) -> Option<serde_json::Value> {
     all.find(|finding| finding["kind"] == kind)
 }
 
+/// gpg with its layers, of which the key and the whole take these microseconds.
+fn layered(key: u64, gpg: u64) -> Vec<CaseRecord> {
+    vec![
+        took(here("ed25519", RAW), 50),
+        took(with(here("ed25519", RAW), library("libgcrypt")), key),
+        took(here("ed25519", StackName::AGENT), key + 150),
+        took(here("ed25519", GNUPG), gpg),
+    ]
+}
+
+fn with_passphrase(microseconds: u64) -> Vec<CaseRecord> {
+    let agent = here("cv25519", StackName::AGENT);
+    let protection = Parameters::from([("protection", "cached")]);
+    vec![
+        took(agent.clone(), 300),
+        took(with(agent, protection), microseconds),
+        took(here("cv25519", GNUPG), 7_000),
+    ]
+}
+
+/// A twin's RSA-4096 directly and through gpg, and a fast key.
+fn slow_card(microseconds: u64) -> Vec<CaseRecord> {
+    let mut alone = twin("twin:fst-01", "rsa4096");
+    alone.stack = RAW;
+    vec![
+        took(alone, microseconds),
+        took(twin("twin:fst-01", "rsa4096"), microseconds + 100_000),
+        took(twin("twin:fst-01", "cv25519"), 108_000),
+    ]
+}
+
+/// Each kind of finding, with a record that makes it true and one that does not.
 #[test]
-fn libraries_differ_strikingly() {
-    let pair = |slow| {
-        let cases = vec![
-            took(here("rsa4096", RAW), 1_500),
-            took(with(here("rsa4096", RAW), library("libgcrypt")), slow),
-        ];
-        finding(cases, "libraries")
+fn rules_find_what_is_so_and_nothing_else() {
+    let libraries = |slow| {
+        let libgcrypt = with(here("rsa4096", RAW), library("libgcrypt"));
+        vec![took(here("rsa4096", RAW), 1_500), took(libgcrypt, slow)]
     };
-    let found = pair(20_000).unwrap();
-    assert_eq!(
-        (&found["slow"]["row"], &found["fast"]["row"]),
-        (&1.into(), &0.into())
-    );
-    assert_eq!(found["slow"]["program"], "libgcrypt");
-    assert_eq!(pair(2_500), None);
+    let open = |microseconds| {
+        let mut open = here("rsa2048", RAW);
+        open.load.pacing = Pacing::Open(50.0.try_into().unwrap());
+        vec![took(open, microseconds), took(here("rsa4096", RAW), 500)]
+    };
+    let one_sample = CaseRecord {
+        blocks: vec![block(0, &[3_000_000_000])],
+        ..CaseRecord::new(here("rsa4096", RAW))
+    };
+    let through = |keys: [&str; 2]| {
+        let stacks = [(StackName::of("openssl"), 700), (StackName::AGENT, 600)];
+        let cases = keys.into_iter().zip(stacks);
+        let cases = cases.map(|(key, (stack, time))| took(here(key, stack), time));
+        cases.collect::<Vec<_>>()
+    };
+    let virtual_card = ["rsa2048", "rsa4096"].map(|key| {
+        let card = on("virtual", Provenance::Virtual, key, GNUPG);
+        took(card, 10)
+    });
+    let virtual_card = [
+        vec![took(here("rsa2048", GNUPG), 9_000)],
+        virtual_card.into(),
+    ]
+    .concat();
+    let alone = || vec![took(here("ed25519", GNUPG), 10_000)];
+    let keys = ["rsa3072", "rsa4096"].map(|key| took(here(key, StackName::AGENT), 700));
+    for (kind, so, not_so) in [
+        ("libraries", libraries(20_000), libraries(2_500)),
+        ("key_shares", layered(80, 10_000), alone()),
+        ("passphrase", with_passphrase(500), with_passphrase(300)),
+        ("overloaded", open(30_000), open(500)),
+        ("too_slow", slow_card(8_100_000), slow_card(1_000_000)),
+        ("too_slow", slow_card(2_100_000), vec![one_sample]),
+        ("predictions", vec![predicted("stm32f405", 1.3)], alone()),
+        ("keys", keys.into(), virtual_card.clone()),
+        ("cases", virtual_card, alone()),
+        ("cases", through(["rsa2048", "rsa3072"]), alone()),
+        ("programs", through(["rsa2048"; 2]), alone()),
+        ("single", alone(), layered(80, 10_000)),
+    ] {
+        assert!(kinds(&verdict(so)).contains(&kind.to_owned()), "{kind}");
+        let found = kinds(&verdict(not_so));
+        assert!(!found.contains(&kind.to_owned()), "{kind}: {found:?}");
+    }
+}
+
+#[test]
+fn findings_have_their_rows() {
+    let classes = |key| {
+        let found = finding(layered(key, 10_000), "key_shares").unwrap();
+        ["hidden", "dominant", "between"].map(|class| found[class].as_array().unwrap().len())
+    };
+    assert_eq!(classes(80), [1, 0, 0]);
+    assert_eq!(classes(8_000), [0, 1, 0]);
+    assert_eq!(classes(3_000), [0, 0, 1]);
+    let costly = finding(with_passphrase(270_000), "passphrase").unwrap();
+    let rows = [0, 1].map(|place| costly["pairs"][0][place]["row"].as_u64());
+    assert_eq!(rows, [Some(1), Some(0)]);
+    assert_eq!(costly["keycard"], 0.135, "a keycard is faster");
+    let cheap = finding(with_passphrase(500), "passphrase").unwrap();
+    assert_eq!(cheap["keycard"], serde_json::Value::Null);
+    // A slow key is named once, with one that is not.
+    let slow = finding(slow_card(8_100_000), "too_slow").unwrap();
+    assert_eq!(slow["cases"].as_array().unwrap().len(), 1);
+    assert_eq!(slow["cases"][0]["evidence"]["row"], 1);
+    assert_eq!(slow["cases"][0]["instead"]["algorithm"], "cv25519");
 }
 
 #[test]
@@ -176,103 +254,6 @@ fn two_builds_of_a_library_are_compared_key_by_key() {
     );
     let unnamed = kinds(&compared("", 1_100));
     assert!(!unnamed.contains(&"against_baseline".to_owned()));
-}
-
-#[test]
-fn a_program_hides_the_key_or_the_key_takes_most() {
-    let layers = |key, gpg| {
-        let cases = vec![
-            took(here("ed25519", RAW), 50),
-            took(with(here("ed25519", RAW), library("libgcrypt")), key),
-            took(here("ed25519", StackName::AGENT), key + 150),
-            took(here("ed25519", GNUPG), gpg),
-        ];
-        let found = finding(cases, "key_shares")?;
-        let of = |class: &str| found[class].as_array().unwrap().len();
-        Some([of("hidden"), of("dominant"), of("between")])
-    };
-    assert_eq!(layers(80, 10_000), Some([1, 0, 0]));
-    assert_eq!(layers(8_000, 10_000), Some([0, 1, 0]));
-    assert_eq!(layers(3_000, 10_000), Some([0, 0, 1]));
-    let alone = vec![took(here("ed25519", GNUPG), 10_000)];
-    assert_eq!(finding(alone, "key_shares"), None);
-}
-
-#[test]
-fn a_passphrase_costs_where_intervals_are_apart() {
-    let keys = |cached| {
-        let protection = Parameters::from([("protection", "cached")]);
-        let cases = vec![
-            took(here("cv25519", StackName::AGENT), 300),
-            took(with(here("cv25519", StackName::AGENT), protection), cached),
-            took(here("cv25519", GNUPG), 7_000),
-        ];
-        finding(cases, "passphrase")
-    };
-    let costly = keys(270_000).unwrap();
-    assert_eq!(
-        (&costly["pairs"][0][0]["row"], &costly["pairs"][0][1]["row"]),
-        (&1.into(), &0.into())
-    );
-    assert_eq!(costly["keycard"], 0.135, "a keycard is faster");
-    assert_eq!(keys(500).unwrap()["keycard"], serde_json::Value::Null);
-    assert_eq!(keys(300), None);
-}
-
-#[test]
-fn queues_that_grow_are_named_first() {
-    let open = |microseconds| {
-        let mut open = here("rsa2048", RAW);
-        open.load.pacing = Pacing::Open(50.0.try_into().unwrap());
-        kinds(&verdict(vec![
-            took(open, microseconds),
-            took(here("rsa4096", RAW), 500),
-        ]))
-    };
-    assert_eq!(open(30_000)[0], "overloaded");
-    assert!(!open(500).contains(&"overloaded".to_owned()));
-}
-
-#[test]
-fn a_virtual_card_is_in_no_ranking() {
-    let card = |algorithm, microseconds| {
-        let card = on("virtual", Provenance::Virtual, algorithm, GNUPG);
-        took(card, microseconds)
-    };
-    let cases = vec![
-        took(here("rsa2048", GNUPG), 9_000),
-        card("rsa2048", 10),
-        card("rsa4096", 20),
-    ];
-    assert_eq!(kinds(&verdict(cases)), ["cases"]);
-}
-
-#[test]
-fn slow_keys_are_named_once_with_one_that_is_not() {
-    let card = |long, short| {
-        let mut alone = twin("twin:fst-01", "rsa4096");
-        alone.stack = RAW;
-        let cases = vec![
-            took(alone, long),
-            took(twin("twin:fst-01", "rsa4096"), long + 100_000),
-            took(twin("twin:fst-01", "cv25519"), short),
-        ];
-        finding(cases, "too_slow")
-    };
-    let slow = card(8_100_000, 108_000).unwrap();
-    assert_eq!(slow["cases"].as_array().unwrap().len(), 1);
-    assert_eq!(slow["cases"][0]["evidence"]["row"], 1);
-    assert_eq!(slow["cases"][0]["instead"]["algorithm"], "cv25519");
-    assert_eq!(card(1_000_000, 108_000), None);
-    let one = CaseRecord {
-        blocks: vec![block(0, &[3_000_000_000])],
-        ..CaseRecord::new(here("rsa4096", RAW))
-    };
-    assert_eq!(
-        finding(vec![one], "too_slow"),
-        None,
-        "one sample bounds nothing"
-    );
 }
 
 /// Estimates within one per cent.
@@ -315,8 +296,6 @@ fn predicted_parts_are_judged_by_their_bands() {
     assert_eq!(parts(6.55), [Some(true), Some(false)]);
     assert_eq!(parts(1.5), [Some(true), Some(true)]);
     assert_eq!(parts(2.0), [Some(true), None]);
-    let measured = vec![took(here("rsa2048", RAW), 500)];
-    assert_eq!(finding(measured, "predictions"), None);
 }
 
 #[test]
@@ -336,22 +315,6 @@ fn without_figures_that_is_the_verdict() {
         assert_eq!(found["cases"], number);
         assert_eq!(found["failed"].as_array().unwrap().len(), failures);
     }
-}
-
-#[test]
-fn operations_that_nothing_compares_have_their_range() {
-    let of = |keys: [&str; 2]| {
-        let through = [(StackName::of("openssl"), 700), (StackName::AGENT, 600)];
-        let cases = keys.into_iter().zip(through);
-        let cases = cases.map(|(key, (stack, time))| took(here(key, stack), time));
-        cases.collect::<Vec<_>>()
-    };
-    assert_eq!(kinds(&verdict(of(["rsa2048", "rsa3072"]))), ["cases"]);
-    let programs = finding(of(["rsa2048"; 2]), "programs").unwrap();
-    let ranking = &programs["rankings"][0];
-    assert_eq!(ranking["programs"][0]["program"], "gpg-agent");
-    let keys = ["rsa3072", "rsa4096"].map(|key| took(here(key, StackName::AGENT), 700));
-    assert_eq!(kinds(&verdict(keys.into()))[0], "keys");
 }
 
 #[test]

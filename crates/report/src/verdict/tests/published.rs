@@ -20,19 +20,18 @@ fn about(
     let mut record = of(vec![measured(case.clone(), milliseconds * 1000.0)]);
     record.stores = vec![store(&case, product)];
     let verdict = Verdict::of(&Analysis::of(&record, &[]), &record);
-    let first = verdict.because().into_iter().next();
-    verdict.because.into_iter().find_map(|finding| {
+    let first = verdict.because().into_iter().next()?;
+    let mut found = verdict.because.into_iter().filter_map(|finding| {
         if let Finding::Published { comparison } = finding {
-            // A screen has the first two reasons.
-            assert!(
-                first
-                    .as_ref()
-                    .is_some_and(|first| first.contains("published"))
-            );
-            return Some(comparison);
+            Some(comparison)
+        } else {
+            None
         }
-        None
-    })
+    });
+    let found = found.next()?;
+    // A screen has the first two reasons.
+    assert_says(&first, ["published"]);
+    Some(found)
 }
 
 #[test]

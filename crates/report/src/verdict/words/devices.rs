@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use keymark_stats::Seconds;
 
-use super::{doing, duration, figure, listed, marked, of, on, percent, times};
+use super::{capital, doing, duration, figure, listed, marked, of, on, percent, times};
 use crate::units;
 use crate::verdict::{
     DeviceRanking, Evidence, PredictedKey, PredictedPart, ProgramRanking, PublishedComparison,
@@ -15,14 +15,8 @@ const NAMED: usize = 2;
 
 /// `Signing with ed25519 through gpg: 3.57 ms.`
 pub(super) fn single(evidence: &Evidence) -> String {
-    format!(
-        "{} with {} through {}{}: {}.",
-        doing(evidence.operation),
-        evidence.algorithm,
-        evidence.program,
-        on(&evidence.device),
-        figure(&evidence.mean)
-    )
+    let what = capital(&of(evidence));
+    format!("{what}: {}.", figure(&evidence.mean))
 }
 
 /// `Signing with rsa2048: OpenSSL 280 µs, gpg-agent 4.2 ms and gpg 7.5 ms.`
@@ -43,11 +37,7 @@ fn times_of(ranking: &ProgramRanking) -> impl Iterator<Item = String> {
 }
 
 pub(super) fn line_of_programs(ranking: &ProgramRanking) -> UsageLine {
-    UsageLine {
-        name: format!("{} {}", ranking.operation, ranking.algorithm),
-        keys: String::new(),
-        figures: times_of(ranking).join(", "),
-    }
+    UsageLine::of_key(ranking.operation, ranking.algorithm, times_of(ranking))
 }
 
 /// Says how long the fastest and the slowest take.
@@ -123,14 +113,9 @@ pub(super) fn fastest(rankings: &[DeviceRanking]) -> String {
 }
 
 pub(super) fn line(ranking: &DeviceRanking) -> UsageLine {
-    let figures = ranking.devices.iter();
-    UsageLine {
-        name: format!("{} {}", ranking.operation, ranking.algorithm),
-        keys: String::new(),
-        figures: figures
-            .map(|ranked| format!("{} {}", marked(ranked), figure(&ranked.mean)))
-            .join(", "),
-    }
+    let devices = ranking.devices.iter();
+    let figures = devices.map(|ranked| format!("{} {}", marked(ranked), figure(&ranked.mean)));
+    UsageLine::of_key(ranking.operation, ranking.algorithm, figures)
 }
 
 /// `To sign with rsa4096, twin:fst-01 is 29× slower than software.`
@@ -185,20 +170,15 @@ pub(super) fn predictions(tolerated: Seconds, keys: &[PredictedKey]) -> String {
 }
 
 pub(super) fn predicted(keys: &[PredictedKey]) -> Vec<UsageLine> {
-    let lines = keys.iter().skip(1).map(|key| UsageLine {
-        name: format!("{} {}", key.operation, key.algorithm),
-        keys: String::new(),
-        figures: key
-            .parts
-            .iter()
-            .map(|part| {
-                let waiting = part
-                    .waiting
-                    .map(|share| format!(" ({} flash waits)", percent(share.0)));
-                let (device, time) = (&part.evidence.device, duration(&part.evidence.mean));
-                format!("{device} {time}{}", waiting.unwrap_or_default())
-            })
-            .join(", "),
+    let lines = keys.iter().skip(1).map(|key| {
+        let figures = key.parts.iter().map(|part| {
+            let waiting = part
+                .waiting
+                .map(|share| format!(" ({} flash waits)", percent(share.0)));
+            let (device, time) = (&part.evidence.device, duration(&part.evidence.mean));
+            format!("{device} {time}{}", waiting.unwrap_or_default())
+        });
+        UsageLine::of_key(key.operation, key.algorithm, figures)
     });
     lines.collect()
 }

@@ -23,14 +23,10 @@ impl KeyUsage {
 
 impl KeyChoice {
     /// The program, in a sentence.
-    fn through(&self) -> String {
-        match self.usage {
-            KeyUsage::GnupgCached => "gpg and a cached passphrase".to_owned(),
-            KeyUsage::Gnupg
-            | KeyUsage::SshLogin
-            | KeyUsage::TlsServer
-            | KeyUsage::PostQuantum
-            | KeyUsage::Program => self.program.clone(),
+    fn through(&self) -> &str {
+        match self.usage == KeyUsage::GnupgCached {
+            true => "gpg and a cached passphrase",
+            false => &self.program,
         }
     }
 }

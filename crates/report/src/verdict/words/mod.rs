@@ -7,7 +7,7 @@ mod keys;
 mod loads;
 
 use itertools::Itertools;
-use keymark_bench::{Case, DeviceName, Operation, Provenance, StackName, StoreKind};
+use keymark_bench::{Algorithm, Case, DeviceName, Operation, Provenance, StackName, StoreKind};
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 
 use super::{Certainty, Evidence, Finding, Verdict};
@@ -57,6 +57,21 @@ pub struct UsageLine {
     pub keys: String,
     /// `sign 5.8 ms ±13 %, decrypt 7.6 ms ±11 %`
     pub figures: String,
+}
+
+impl UsageLine {
+    /// A line for an operation with a key.
+    fn of_key(
+        operation: Operation,
+        algorithm: Algorithm,
+        mut figures: impl Iterator<Item = String>,
+    ) -> Self {
+        Self {
+            name: format!("{operation} {algorithm}"),
+            keys: String::new(),
+            figures: figures.join(", "),
+        }
+    }
 }
 
 impl Verdict {
@@ -159,12 +174,6 @@ impl Finding {
                 asked,
                 rates,
             } => loads::rates(program, settings, makes, *asked, rates),
-            Self::SecondCertificate { fast, rsa, gain } => format!(
-                "With both certificates, clients that support {} get {} more handshakes than with {}.",
-                fast.algorithm,
-                percent(gain.value.0 - 1.0),
-                rsa.algorithm
-            ),
             Self::Relative { gains } => loads::relative(gains),
             Self::Resumption { limits } => loads::resumption(limits),
             Self::Saturation { knees } => loads::saturation(knees),
