@@ -151,11 +151,6 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC*") {
-        let _ = Content::parse(&text);
-    }
-
-    #[test]
     fn a_journal_cut_anywhere_says_no_more_than_it_did(cut in 0..400usize) {
         let lines = [
             JournalLine::Journal { format: FORMAT, run: "run".to_owned(), token: token() },

@@ -281,18 +281,6 @@ mod tests {
     }
 
     #[test]
-    fn a_state_survives_its_journal() {
-        for state in [
-            state(&RSA, None, Some(false)),
-            state(&ED25519, Some("ABCD"), Some(true)),
-            state(&NISTP256, None, None),
-        ] {
-            let write = TestKeyWrite::new("SIG".to_owned(), &state, &()).unwrap();
-            assert_eq!(write.before(), Some(state));
-        }
-    }
-
-    #[test]
     fn only_what_keymark_wrote_is_removed() {
         use Needed::{Foreign, Nothing, Removal};
         let empty = || undo(state(&RSA, None, Some(false)));

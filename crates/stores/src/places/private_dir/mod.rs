@@ -181,20 +181,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_the_directory_is_left_of_making_it() {
-        let parent = tempfile::tempdir().unwrap();
-        let dir = PrivateDir::within(parent.path()).unwrap();
-        let name = dir.path().file_name().unwrap().to_str().unwrap();
-        assert!(
-            name.len() == PREFIX.len() + RANDOM && name.starts_with(PREFIX),
-            "{name}"
-        );
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
-        drop(dir);
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
-    }
-
-    #[test]
     fn a_directory_that_cannot_be_made_says_what_to_do() {
         let error = PrivateDir::within(Path::new("/nonexistent"))
             .unwrap_err()

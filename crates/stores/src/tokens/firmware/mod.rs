@@ -392,13 +392,4 @@ mod tests {
         let error = error.unwrap_err().to_string();
         assert!(error.contains("serial"), "{error}");
     }
-
-    #[test]
-    fn a_challenge_is_as_long_as_it_is_asked_for() {
-        let mut card = Firmware::new(FirmwareOptions::default()).unwrap();
-        ask(&mut card, SELECT);
-        let sixteen = ask(&mut card, &[0, 0x84, 0, 0, 16]);
-        assert_eq!((sixteen.len(), &sixteen[16..]), (18, &[0x90, 0][..]));
-        assert_eq!(ask(&mut card, &[0, 0x84, 0, 0, 0]).len(), 258);
-    }
 }
