@@ -124,12 +124,6 @@ impl Port for PcscPort {
         CStr::to_string_lossy(&self.reader).into_owned()
     }
 
-    fn atr(&self) -> Result<Vec<u8>, Error> {
-        seen(&context()?, &self.reader)
-            .map(|seen| seen.atr().to_vec())
-            .map_err(|error| failed("SCardGetStatusChange", error))
-    }
-
     fn reset(&self) -> Result<Reset, Error> {
         // Only who has a card alone takes nothing from anybody by resetting it.
         match context()?.connect(&self.reader, ShareMode::Exclusive, Protocols::ANY) {

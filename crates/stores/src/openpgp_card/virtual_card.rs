@@ -40,10 +40,6 @@ impl Port for CardReader {
         "in this process".to_owned()
     }
 
-    fn atr(&self) -> Result<Vec<u8>, Error> {
-        Self::connect(self).atr().map_err(fault)
-    }
-
     fn reset(&self) -> Result<Reset, Error> {
         let reset = Self::connect(self).power_on().map_err(fault);
         reset.map(|_| Reset::Done)

@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use keymark_bench::error::Error;
-use keymark_stores::card::CardPlace;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_stores::card::{CardPlace, Slot};
 use keymark_stores::openpgp_card::{CardDevice, CardFacts, CardMaker, Channel, Port, Reset};
+use keymark_stores::software::SoftwareStore;
 use keymark_stores::tokens::reader::{CardReader, ReaderConnection};
 use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, User};
 
@@ -43,10 +46,6 @@ impl<S: Script> Port for Scripted<S> {
 
     fn reader(&self) -> String {
         "scripted".to_owned()
-    }
-
-    fn atr(&self) -> Result<Vec<u8>, Error> {
-        Port::atr(&self.reader)
     }
 
     fn reset(&self) -> Result<Reset, Error> {
@@ -101,4 +100,18 @@ impl Notice for Willing {
 pub(crate) fn device(port: Arc<dyn Port>, user: User) -> CardDevice {
     let place = CardPlace::Pcscd(port.reader());
     CardDevice::new(port, place, CardMaker::virtual_card().device(), user)
+}
+
+/// Writes test keys to the slots of a card that was made here, whose signing PIN is good for many signatures.
+pub(crate) fn load(reader: &CardReader, keys: &[(&str, Operation)]) -> CardDevice {
+    let test_keys = Arc::new(SoftwareStore::default());
+    let maker = CardMaker::virtual_card();
+    let device = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&test_keys));
+    for (algorithm, operation) in keys {
+        let capability = Capability::new(algorithm.parse().unwrap(), *operation);
+        let key = test_keys.made_for(capability).unwrap();
+        device.import(&key, Slot::of(*operation).unwrap()).unwrap();
+    }
+    device.allow_many_signatures().unwrap();
+    device
 }

@@ -13,7 +13,6 @@ use keymark_stores::card::{CardAccess as _, Slot};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, Channel, KeyPresence};
-use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{Consent, Notice, Touch, Unattended};
@@ -95,19 +94,13 @@ const VERIFY: u8 = 0x20;
 const GET_DATA: u8 = 0xCA;
 
 fn card() -> FaultyCard {
-    let maker = CardMaker::virtual_card();
-    let reader = maker.make().unwrap();
-    let keys = Arc::new(SoftwareStore::default());
-    let key = keys.made_for(Capability::new("rsa2048".parse().unwrap(), Operation::Sign));
-    let key = key.unwrap();
-    let made = CardDevice::of_virtual(&maker, reader.clone(), keys);
-    made.import(&key, Slot::Signature).unwrap();
-    made.allow_many_signatures().unwrap();
+    let reader = CardMaker::virtual_card().make().unwrap();
+    let made = scripted::load(&reader, &[("rsa2048", Operation::Sign)]);
+    let key = made.slot_public_key(Slot::Signature, "rsa2048".parse().unwrap());
     let port = Scripted::new(reader, Faulty::default());
     FaultyCard {
         device: device(&port, "123456"),
-        challenge: Challenge::new(&PublicKey::of(&key).unwrap(), Operation::Sign, None, 16, 0)
-            .unwrap(),
+        challenge: Challenge::new(&key.unwrap(), Operation::Sign, None, 16, 0).unwrap(),
         port,
     }
 }

@@ -10,14 +10,15 @@ use std::sync::{Arc, Mutex};
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::store::KeyRef;
 use keymark_bench::workload::Input;
 use keymark_stores::card::{CardAccess as _, Slot};
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, KeyPresence, Port as _};
+use keymark_stores::openpgp_card::{CardDevice, KeyPresence, Port as _};
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::Firmware;
 
+use crate::scripted::load;
 use theatre::{Fault, SELECT, Theatre, USER_PIN, every_fault, firmware};
 
 const VERIFY: u8 = 0x20;
@@ -193,16 +194,7 @@ fn a_key_that_its_owner_has_made_since_is_left_alone() {
         .write_test_key(slot, algorithm.parse().unwrap())
         .unwrap();
     drop(device);
-    let keys = Arc::default();
-    let owner = CardDevice::of_virtual(
-        &CardMaker::virtual_card(),
-        theatre.stage.reader.clone(),
-        Arc::clone(&keys),
-    );
-    let capability = Capability::new("nistp256".parse().unwrap(), Operation::Decrypt);
-    owner
-        .import(&keys.made_for(capability).unwrap(), slot)
-        .unwrap();
+    load(&theatre.stage.reader, &[("nistp256", Operation::Decrypt)]);
     let owned = theatre.facts();
     for journal in theatre.journals().left().journals {
         theatre.device(USER_PIN).undo(journal).unwrap();

@@ -5,10 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::Capability;
-use keymark_stores::card::Slot;
 use keymark_stores::journal::Journals;
-use keymark_stores::openpgp_card::{CardDevice, CardFacts, CardMaker, Channel};
+use keymark_stores::openpgp_card::{CardDevice, CardFacts, Channel};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
 use keymark_stores::tokens::reader::CardReader;
@@ -154,13 +152,7 @@ pub(crate) fn firmware(serial: [u8; 4]) -> Firmware {
 impl Theatre {
     pub(crate) fn new() -> Self {
         let reader = CardReader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
-        let keys = Arc::default();
-        let maker = CardMaker::virtual_card();
-        let made = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));
-        let capability = Capability::new("ed25519".parse().unwrap(), Operation::Sign);
-        let key = keys.made_for(capability).unwrap();
-        made.import(&key, Slot::Signature).unwrap();
-        made.allow_many_signatures().unwrap();
+        let made = scripted::load(&reader, &[("ed25519", Operation::Sign)]);
         let mut channel = reader.connect();
         for command in [
             &SELECT[..],

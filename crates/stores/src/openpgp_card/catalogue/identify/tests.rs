@@ -12,13 +12,10 @@ fn row(row: &str) -> (Evidence, &str) {
     let mut evidence = Evidence {
         manufacturer: u16::from_str_radix(manufacturer, 16).unwrap(),
         card_version: (major.parse().unwrap(), minor.parse().unwrap()),
-        reader: "Generic Reader 00 00".to_owned(),
         usb: (usb != "-").then(|| usb.to_owned().try_into().unwrap()),
         ..Evidence::default()
     };
     match more.split_once(' ') {
-        Some(("reader", reader)) => reader.clone_into(&mut evidence.reader),
-        Some(("atr", atr)) => evidence.atr = hex::decode(atr).unwrap(),
         Some(("version", bcd)) => {
             evidence.yubikey_version = hex::decode(bcd).unwrap().try_into().ok();
         }
