@@ -49,23 +49,6 @@ pub(crate) fn failed(error: CryptokiError) -> Error {
     }
 }
 
-/// Explains a failure of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
-pub(crate) fn refused_oaep(error: CryptokiError) -> Error {
-    let by_digest = matches!(
-        returned(&error),
-        Some(RvError::ArgumentsBad | RvError::MechanismParamInvalid)
-    );
-    match (by_digest, failed(error)) {
-        (true, Error::Refused { call, code, .. }) => Error::refused(
-            call,
-            code,
-            "the token does not accept SHA-256 for OAEP",
-            "older tokens accept --scheme oaep-sha1",
-        ),
-        (_, error) => error,
-    }
-}
-
 /// The code itself, where a module has returned one.
 pub(crate) const fn returned(error: &CryptokiError) -> Option<RvError> {
     if let CryptokiError::Pkcs11(code, _) = error {
@@ -147,18 +130,5 @@ mod tests {
         let said = |code| failed(refused(Function::Login, code)).to_string();
         assert!(said(0x8000_0123).contains("CKR_VENDOR_DEFINED+0x123"));
         assert!(said(0x3ff).contains("CKR_0x3ff"));
-    }
-
-    #[test]
-    fn a_token_without_sha_256_for_oaep_says_what_it_takes() {
-        let error = |code| refused(Function::DecryptInit, code);
-        for code in [0x07, 0x71] {
-            let said = refused_oaep(error(code)).to_string();
-            assert!(
-                said.contains("CKR_") && said.contains("oaep-sha1"),
-                "{said}"
-            );
-        }
-        assert_eq!(refused_oaep(error(0x30)), failed(error(0x30)));
     }
 }
