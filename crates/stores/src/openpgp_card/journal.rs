@@ -269,13 +269,7 @@ mod tests {
         for octets in [&RSA[..], &ED25519, &NISTP256] {
             assert_eq!(super::octets(&attributes(octets).unwrap()), octets);
         }
-        for unusual in [
-            &[][..],
-            &[1, 8, 0],
-            &[1, 8, 0, 1, 0, 0],
-            &[0x99, 1],
-            &[0x12],
-        ] {
+        for unusual in [&[][..], &[1, 8, 0, 1, 0, 0], &[0x99, 1], &[0x12]] {
             assert_eq!(attributes(unusual), None, "{unusual:x?}");
         }
     }

@@ -117,6 +117,23 @@ impl TokenInfo {
         token_id(&self.manufacturer, called(&self.serial, &self.label))
     }
 
+    /// A token of that manufacturer without anything.
+    #[cfg(test)]
+    pub(super) fn example(manufacturer: &str) -> Self {
+        Self {
+            label: "token".to_owned(),
+            manufacturer: manufacturer.to_owned(),
+            model: "model".to_owned(),
+            serial: "1".to_owned(),
+            firmware: (0, 0),
+            login: Login::NotNeeded,
+            sessions: None,
+            mechanisms: Vec::new(),
+            mechanism_count: 0,
+            keys: Vec::new(),
+        }
+    }
+
     /// The mechanism, if the token has it.
     pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismInfo> {
         self.mechanisms
