@@ -178,10 +178,6 @@ impl Port for Liar {
         "Liar".to_owned()
     }
 
-    fn atr(&self) -> Result<Vec<u8>, Error> {
-        Ok(vec![0x3B, 0x00])
-    }
-
     fn reset(&self) -> Result<Reset, Error> {
         Ok(Reset::Shared)
     }

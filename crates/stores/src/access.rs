@@ -177,9 +177,8 @@ impl ProgramKey {
     /// The token's URI: its PIN is one, for however many keys.
     pub fn token_uri(&self) -> String {
         let uri = Pkcs11Uri {
-            token: self.uri.token.clone(),
             module_path: Some(self.module.clone()),
-            ..Pkcs11Uri::default()
+            ..self.uri.of_token()
         };
         uri.to_string()
     }

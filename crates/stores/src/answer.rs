@@ -81,27 +81,3 @@ fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Opti
         _ => Some(output.to_vec()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn points_and_pairs_are_put_into_the_usual_form() {
-        let p256 = "nistp256".parse().unwrap();
-        let point = [&[4][..], &[1; 32], &[2; 32]].concat();
-        assert_eq!(
-            usual_form(p256, Operation::Decrypt, &point).unwrap(),
-            [1; 32]
-        );
-        assert_eq!(
-            usual_form(p256, Operation::Decrypt, &[1; 32]).unwrap(),
-            [1; 32]
-        );
-        let der = usual_form(p256, Operation::Sign, &[3; 64]).unwrap();
-        assert_eq!(der[..4], [0x30, 68, 0x02, 32]);
-        for odd in [&[][..], &[1; 63]] {
-            assert_eq!(usual_form(p256, Operation::Sign, odd), None);
-        }
-    }
-}

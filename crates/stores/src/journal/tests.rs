@@ -51,28 +51,21 @@ fn what_a_dead_keymark_has_begun_is_found_and_what_a_live_one_has_is_not() {
 }
 
 #[test]
-fn a_token_with_a_test_key_of_another_run_is_not_written_to() {
+fn a_token_with_a_test_key_of_another_run_or_that_one_writes_to_is_left_to_it() {
     let (_directory, journals) = place();
-    let mut journal = journals.begin("first", &token()).unwrap();
-    journal.begin(write("SIG")).unwrap();
-    drop(journal);
-    let refused = journals.begin("second", &token()).unwrap_err().to_string();
-    assert!(
-        refused.contains("run first") && refused.contains("keymark devices restore 0a1b2c3d"),
-        "{refused}"
-    );
-    assert!(journals.begin("second", &TokenId::new("0006:1")).is_ok());
-}
-
-#[test]
-fn a_token_that_another_run_writes_to_is_left_to_it() {
-    let (_directory, journals) = place();
-    let first = journals.begin("first", &token()).unwrap();
-    let refused = journals.begin("second", &token()).unwrap_err().to_string();
-    assert!(refused.contains("run first is writing to it"), "{refused}");
+    let mut first = journals.begin("first", &token()).unwrap();
+    let refused = || journals.begin("second", &token()).unwrap_err().to_string();
+    let writing = refused();
+    assert!(writing.contains("run first is writing to it"), "{writing}");
     assert_eq!(fs::read_dir(&journals.0).unwrap().count(), 1);
     assert!(journals.begin("second", &TokenId::new("0006:1")).is_ok());
-    first.close().unwrap();
+    first.begin(write("SIG")).unwrap();
+    let path = first.path().to_owned();
+    drop(first);
+    // A program that another test starts holds all files, and so the lock, until it is executed.
+    let left = "run first left a test key on it; 'keymark devices restore 0a1b2c3d'";
+    until("the end of the lock", || refused().contains(left));
+    fs::remove_file(path).unwrap();
     assert!(journals.begin("third", &token()).is_ok());
 }
 
@@ -149,11 +142,6 @@ fn what_is_no_journal_is_said_and_kept() {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn any_text_is_read_or_refused(text in "\\PC*") {
-        let _ = Content::parse(&text);
-    }
 
     #[test]
     fn a_journal_cut_anywhere_says_no_more_than_it_did(cut in 0..400usize) {

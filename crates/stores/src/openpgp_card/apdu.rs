@@ -94,20 +94,4 @@ mod tests {
         assert_eq!(chained[0][..5], [0x10, 0x2A, 0x80, 0x86, 254]);
         assert_eq!(chained[1], [0, 0x2A, 0x80, 0x86, 3, 7, 7, 7, 0]);
     }
-
-    #[test]
-    fn ecdh_is_wrapped_as_the_specification_has_it() {
-        let point = [9; 32];
-        let data = data(Slot::Decryption, "cv25519".parse().unwrap(), &point);
-        assert_eq!(data[..7], [0xA6, 37, 0x7F, 0x49, 34, 0x86, 32]);
-        assert_eq!(data[7..], point);
-    }
-
-    #[test]
-    fn rsa_signs_a_digest_info_and_others_the_digest() {
-        let rsa = data(Slot::Signature, "rsa2048".parse().unwrap(), &[1; 32]);
-        assert_eq!((rsa.len(), rsa[1]), (51, 49));
-        let ed25519 = data(Slot::Authentication, "ed25519".parse().unwrap(), &[1; 32]);
-        assert_eq!(ed25519, [1; 32]);
-    }
 }

@@ -18,9 +18,6 @@ pub trait Port: Debug + Send + Sync {
     /// Name of the reader.
     fn reader(&self) -> String;
 
-    /// Answer to reset.
-    fn atr(&self) -> Result<Vec<u8>, Error>;
-
     /// Switches the card off and on, unless another program shares it: no PIN is verified any more then.
     fn reset(&self) -> Result<Reset, Error>;
 

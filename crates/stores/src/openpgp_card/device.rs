@@ -16,7 +16,7 @@ use super::facts::CardFacts;
 use super::handle::{CardHandle, Verified};
 use super::import::{stand_in_fingerprint, upload};
 use super::session::{Password, Session, failed, verify};
-use super::virtual_card::{CardMaker, VirtualPort};
+use super::virtual_card::CardMaker;
 use crate::access::Access;
 use crate::card::{Aid, CardAccess, CardPlace, SigningPin, Slot, TouchPolicy};
 use crate::journal::{Journals, RunJournal};
@@ -66,7 +66,7 @@ impl CardDevice {
         reader: CardReader,
         test_keys: Arc<SoftwareStore>,
     ) -> Self {
-        let port = Arc::new(VirtualPort(reader.clone()));
+        let port = Arc::new(reader.clone());
         let place = CardPlace::Virtual { reader, test_keys };
         Self::new(port, place, maker.device(), User::of_made_device())
     }

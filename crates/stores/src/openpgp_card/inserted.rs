@@ -81,8 +81,6 @@ fn product(port: &dyn Port, facts: &CardFacts) -> String {
     let evidence = Evidence {
         manufacturer: facts.aid.manufacturer,
         card_version: facts.aid.card_version(),
-        atr: port.atr().unwrap_or_default(),
-        reader: port.reader(),
         usb: port.channel_id().and_then(usb_id_of),
         yubikey_version: facts.firmware,
     };

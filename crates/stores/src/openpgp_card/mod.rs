@@ -25,4 +25,4 @@ pub use device::CardDevice;
 pub(crate) use facts::algorithm;
 pub use facts::{CardFacts, KeyPresence, SlotFacts, Transfer, Tries};
 pub use family::FAMILY;
-pub use virtual_card::{CardMaker, VirtualCards, VirtualPort};
+pub use virtual_card::{CardMaker, VirtualCards};

@@ -3,7 +3,6 @@
 //! A connection never resets the card when it ends, as the crate `pcsc` does by default.
 
 use std::ffi::{CStr, CString};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,12 +26,7 @@ pub struct InReaders {
 
 /// Looks into all readers, without a connection to any card: pcscd knows what is in them.
 pub fn in_readers() -> Result<InReaders, Error> {
-    let context = match Context::establish(Scope::User) {
-        Err(pcsc::Error::NoService | pcsc::Error::ServiceStopped) => {
-            return Err(no_service(installed()));
-        }
-        established => established.map_err(|error| failed("SCardEstablishContext", error))?,
-    };
+    let context = context()?;
     let readers = match context.list_readers_owned() {
         Err(pcsc::Error::NoReadersAvailable) => Vec::new(),
         listed => listed.map_err(|error| failed("SCardListReaders", error))?,
@@ -50,33 +44,6 @@ pub fn in_readers() -> Result<InReaders, Error> {
         }
     }
     Ok(found)
-}
-
-/// Paths of pcscd in Debian and after its own build: the directory is not in everybody's `PATH`.
-const PROGRAMS: [&str; 2] = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd"];
-/// Is there where systemd starts services (`sd_booted(3)`); in a container it often does not.
-const SYSTEMD: &str = "/run/systemd/system";
-
-fn installed() -> Option<String> {
-    let program = PROGRAMS.into_iter().find(|path| Path::new(path).exists())?;
-    Some(if Path::new(SYSTEMD).exists() {
-        "'systemctl start pcscd.socket' starts it".to_owned()
-    } else {
-        format!("'{program}', run as root, starts it")
-    })
-}
-
-/// Nobody answers at pcscd's socket. `starting` is what starts it, if it is installed.
-fn no_service(starting: Option<String>) -> Error {
-    let call = "SCardEstablishContext";
-    match starting {
-        Some(advice) => Error::call(call, "pcscd is installed but not running", advice),
-        None => Error::Missing {
-            what: "pcscd".to_owned(),
-            reason: format!("{call} finds no service"),
-            advice: "install it with 'apt-get install pcscd' (Debian, Ubuntu)".to_owned(),
-        },
-    }
 }
 
 /// The state of a reader as pcscd has it.
@@ -122,12 +89,6 @@ impl Port for PcscPort {
 
     fn reader(&self) -> String {
         CStr::to_string_lossy(&self.reader).into_owned()
-    }
-
-    fn atr(&self) -> Result<Vec<u8>, Error> {
-        seen(&context()?, &self.reader)
-            .map(|seen| seen.atr().to_vec())
-            .map_err(|error| failed("SCardGetStatusChange", error))
     }
 
     fn reset(&self) -> Result<Reset, Error> {
@@ -206,22 +167,5 @@ fn failed(call: &str, error: pcsc::Error) -> Error {
     match meaning {
         Some((reason, advice)) => Error::refused(call, code, reason, advice),
         None => Error::refused(call, code, error, ""),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pcscd_that_is_not_running_is_not_to_be_installed() {
-        let stopped = no_service(Some("'/usr/sbin/pcscd', run as root, starts it".to_owned()));
-        assert_eq!(
-            stopped.to_string(),
-            "SCardEstablishContext failed: pcscd is installed but not running; '/usr/sbin/pcscd', run as root, starts it"
-        );
-        let absent = no_service(None).to_string();
-        assert!(absent.starts_with("pcscd is missing here"), "{absent}");
-        assert!(absent.contains("apt-get install pcscd"), "{absent}");
     }
 }

@@ -31,33 +31,24 @@ const VIRTUAL: &str = "virtual";
 const TWIN: &str = "twin:";
 
 /// A reader in this process.
-#[derive(Debug, Clone)]
-pub struct VirtualPort(pub CardReader);
-
-impl Port for VirtualPort {
+impl Port for CardReader {
     fn connect(&self) -> Result<Box<dyn Channel>, Error> {
-        Ok(Box::new(InProcess(self.0.connect())))
+        Ok(Box::new(Self::connect(self)))
     }
 
     fn reader(&self) -> String {
         "in this process".to_owned()
     }
 
-    fn atr(&self) -> Result<Vec<u8>, Error> {
-        self.0.connect().atr().map_err(fault)
-    }
-
     fn reset(&self) -> Result<Reset, Error> {
-        let reset = self.0.connect().power_on().map_err(fault);
+        let reset = Self::connect(self).power_on().map_err(fault);
         reset.map(|_| Reset::Done)
     }
 }
 
-struct InProcess(ReaderConnection);
-
-impl Channel for InProcess {
+impl Channel for ReaderConnection {
     fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error> {
-        *response = self.0.transmit(command).map_err(fault)?.response;
+        *response = Self::transmit(self, command).map_err(fault)?.response;
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ pub use crate::pkcs11_uri as uri;
 pub use module::codes::name;
 pub use module::modules::variables;
 pub use module::{ModuleFile, modules, process, tpm2_pkcs11, wrapped};
-pub use temporary::served::{ServedKey, ServedToken, TokenWatch};
+pub use temporary::served::{ServedKey, ServedToken};
 pub use temporary::{ManagedKind, ManagedPlace};
 pub use testing::TokenHere;
 pub use token::external_access::{is_known_to_programs, unseen};

@@ -13,14 +13,14 @@ use crate::device::Run;
 use crate::pkcs11::module::{Module, ModuleFile};
 use crate::pkcs11::session::TokenKeys;
 use crate::pkcs11::temporary::new_token::NewToken;
-use crate::pkcs11::temporary::{ManagedKind, initialized, user_of};
+use crate::pkcs11::temporary::{ManagedKind, user_of};
 use crate::pkcs11::token::capabilities::{asked_for, offered};
 use crate::pkcs11::token::device::schemes;
 use crate::pkcs11::token::family::{no_token, tokens};
 use crate::pkcs11::token::keys::{self, KeyInfo};
-use crate::pkcs11::token::token_info::{self, ModuleInfo, TokenInfo};
+use crate::pkcs11::token::token_info::{self, TokenInfo};
 use crate::pkcs11::token::{FoundToken, OpenToken, Owner};
-use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri};
+use crate::pkcs11_uri::Pkcs11Uri;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, unsupported};
@@ -42,11 +42,33 @@ impl TokenHere {
         user: &User,
         run: &Run,
     ) -> Result<Self, Error> {
-        let said = ask(file)?;
+        Self::of(file, uri, user.clone(), run, Owner::User)
+    }
+
+    /// A token that is made behind a module that is prepared for one.
+    pub fn of_managed(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
+        let new = NewToken::random()?;
+        new.make(&Module::load(file)?.client)?;
+        let (uri, user) = (Pkcs11Uri::default(), user_of(&new.user.0));
+        let mut token = Self::of(file, &uri, user, run, kind.owner())?;
+        token
+            .capabilities
+            .retain(|capability| kind.can(*capability));
+        Ok(token)
+    }
+
+    fn of(
+        file: &ModuleFile,
+        uri: &Pkcs11Uri,
+        user: User,
+        run: &Run,
+        owner: Owner,
+    ) -> Result<Self, Error> {
+        let said = token_info::ask(&*Module::load(file)?)?;
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
         let (_, info) = tokens.next().ok_or_else(|| no_token(None, &[], false))?;
         let found = FoundToken::of(file, &said, info);
-        let token = OpenToken::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
+        let token = OpenToken::new(found.file, &found.info, owner, user)?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
@@ -54,50 +76,20 @@ impl TokenHere {
         } else {
             offered(info)
         };
-        let wanted = uri.object.clone();
-        Ok(Self::of(found, token, capabilities, wanted, run))
-    }
-
-    /// A token that is made behind a module that is prepared for one.
-    pub fn of_managed(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
-        let new = NewToken::random()?;
-        new.make(&Module::load(file)?.client)?;
-        let said = ask(file)?;
-        let info = initialized(kind, &said)?;
-        let found = FoundToken::of(file, &said, info);
-        let token = OpenToken::new(
-            found.file.clone(),
-            &found.info,
-            kind.owner(),
-            user_of(&new.user.0),
-        )?;
-        let mut capabilities = offered(info);
-        capabilities.retain(|capability| kind.can(*capability));
-        let wanted = ObjectPart::default();
-        Ok(Self::of(found, token, capabilities, wanted, run))
-    }
-
-    fn of(
-        found: FoundToken,
-        token: OpenToken,
-        capabilities: Vec<Capability>,
-        wanted: ObjectPart,
-        run: &Run,
-    ) -> Self {
         if let Some((journals, name)) = &run.journals {
             token.journal.keep_in(journals.clone(), name);
         }
-        Self {
+        Ok(Self {
             keys: TokenKeys {
                 device: found.identity.device,
                 token: Arc::new(token),
-                wanted,
+                wanted: uri.object.clone(),
                 test_keys: Arc::clone(&run.test_keys),
                 placed: Mutex::default(),
             },
             capabilities,
             info: found.info,
-        }
+        })
     }
 
     pub fn id(&self) -> TokenId {
@@ -147,8 +139,4 @@ impl KeyStore for TokenHere {
     fn restore(&self) -> Result<(), Error> {
         self.keys.restore()
     }
-}
-
-fn ask(file: &ModuleFile) -> Result<ModuleInfo, Error> {
-    token_info::ask(&*Module::load(file)?)
 }

@@ -1,5 +1,6 @@
 //! PKCS#11 URIs (RFC 7512): which module, token and object, and where the PIN is.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -11,9 +12,8 @@ pub(crate) const SCHEME: &str = "pkcs11:";
 /// A URI. What it does not say matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Pkcs11Uri {
-    pub library: LibraryPart,
-    pub slot: SlotPart,
-    pub token: TokenPart,
+    /// Description of module, slot and token.
+    pub described: BTreeMap<Described, String>,
     pub object: ObjectPart,
     /// File of the module.
     pub module_path: Option<PathBuf>,
@@ -25,30 +25,33 @@ pub struct Pkcs11Uri {
     pub reserved: Option<String>,
 }
 
-/// Description of the module (`CK_INFO`).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct LibraryPart {
-    pub manufacturer: Option<String>,
-    pub description: Option<String>,
-    /// Major and minor number.
-    pub version: Option<(u8, u8)>,
-}
-
-/// Description of the slot (`CK_SLOT_INFO`).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SlotPart {
-    pub id: Option<u64>,
-    pub description: Option<String>,
-    pub manufacturer: Option<String>,
-}
-
-/// Description of the token (`CK_TOKEN_INFO`).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct TokenPart {
-    pub label: Option<String>,
-    pub manufacturer: Option<String>,
-    pub model: Option<String>,
-    pub serial: Option<String>,
+/// Attributes that describe module, slot and token (§2.3), in the order in which they are written.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Described {
+    LibraryManufacturer,
+    LibraryDescription,
+    LibraryVersion,
+    SlotId,
+    SlotDescription,
+    SlotManufacturer,
+    /// Label of the token.
+    Token,
+    Manufacturer,
+    Model,
+    Serial,
 }
 
 /// An object: `CKA_LABEL`, `CKA_ID` and `CKA_CLASS`.
@@ -112,9 +115,9 @@ pub enum UriError {
     #[error("'%{0}' is not a byte: write '%' and two hexadecimal digits")]
     Percent(String),
     #[error("the value of '{0}' is not UTF-8 text")]
-    NotText(&'static str),
+    NotText(String),
     #[error("'{value}' is not a value for '{name}'")]
-    BadValue { name: &'static str, value: String },
+    BadValue { name: String, value: String },
     #[error(
         "'pin-value' would show the PIN to every user of this machine; \
          use pin-source=file:/PATH, --pin-env VARIABLE or --pin-fd N"
@@ -125,40 +128,6 @@ pub enum UriError {
     )]
     PinProgram,
 }
-
-enum PathAttribute {
-    Text(fn(&mut Pkcs11Uri) -> &mut Option<String>),
-    LibraryVersion,
-    SlotId,
-    Id,
-    Type,
-}
-
-/// All of them (§2.3), in the order in which they are written.
-const PATH: [(&str, PathAttribute); 13] = {
-    use PathAttribute::{Id, LibraryVersion, SlotId, Text, Type};
-    [
-        (
-            "library-manufacturer",
-            Text(|uri| &mut uri.library.manufacturer),
-        ),
-        (
-            "library-description",
-            Text(|uri| &mut uri.library.description),
-        ),
-        ("library-version", LibraryVersion),
-        ("slot-id", SlotId),
-        ("slot-description", Text(|uri| &mut uri.slot.description)),
-        ("slot-manufacturer", Text(|uri| &mut uri.slot.manufacturer)),
-        ("token", Text(|uri| &mut uri.token.label)),
-        ("manufacturer", Text(|uri| &mut uri.token.manufacturer)),
-        ("model", Text(|uri| &mut uri.token.model)),
-        ("serial", Text(|uri| &mut uri.token.serial)),
-        ("object", Text(|uri| &mut uri.object.label)),
-        ("id", Id),
-        ("type", Type),
-    ]
-};
 
 impl FromStr for Pkcs11Uri {
     type Err = UriError;
@@ -182,8 +151,9 @@ fn pair(attribute: &str) -> Result<(&str, &str), UriError> {
     pair.ok_or_else(|| UriError::NoValue(attribute.to_owned()))
 }
 
-fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), UriError> {
-    match place.replace(value) {
+/// Checks whether nothing was in the attribute's place.
+fn once<T>(before: Option<T>, name: &str) -> Result<(), UriError> {
+    match before {
         None => Ok(()),
         Some(_) => Err(UriError::Twice(name.to_owned())),
     }
@@ -192,39 +162,48 @@ fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), UriError> 
 impl Pkcs11Uri {
     fn path_attribute(&mut self, attribute: &str) -> Result<(), UriError> {
         let (name, value) = pair(attribute)?;
-        if name == "pin-value" {
-            return Err(UriError::PinValue);
-        }
-        let known = PATH.iter().find(|(known, _)| *known == name);
-        let (name, of) = known.ok_or_else(|| UriError::Unknown(name.to_owned()))?;
-        match of {
-            PathAttribute::Text(field) => once(field(self), name, text(name, value)?),
-            PathAttribute::Id => once(&mut self.object.id, name, octets(value)?),
-            PathAttribute::LibraryVersion => {
-                once(&mut self.library.version, name, read(name, value, version)?)
-            }
-            PathAttribute::SlotId => {
-                let id = read(name, value, |id| id.parse().ok())?;
-                once(&mut self.slot.id, name, id)
-            }
-            PathAttribute::Type => {
+        match name {
+            "object" => once(self.object.label.replace(text(name, value)?), name),
+            "id" => once(self.object.id.replace(octets(value)?), name),
+            "type" => {
                 let kind = read(name, value, |kind| kind.parse().ok())?;
-                once(&mut self.object.kind, name, kind)
+                once(self.object.kind.replace(kind), name)
             }
+            "pin-value" => Err(UriError::PinValue),
+            _ => {
+                let unknown = |_| UriError::Unknown(name.to_owned());
+                let attribute = name.parse().map_err(unknown)?;
+                let value = if attribute == Described::LibraryVersion {
+                    read(name, value, version)?
+                } else if attribute == Described::SlotId {
+                    read(name, value, |id| Some(id.parse::<u64>().ok()?.to_string()))?
+                } else {
+                    text(name, value)?
+                };
+                once(self.described.insert(attribute, value), name)
+            }
+        }
+    }
+
+    /// Returns what it says of the token alone.
+    pub fn of_token(&self) -> Self {
+        use Described::{Manufacturer, Model, Serial, Token};
+        let mut described = self.described.clone();
+        described.retain(|attribute, _| matches!(attribute, Token | Manufacturer | Model | Serial));
+        Self {
+            described,
+            ..Self::default()
         }
     }
 
     fn query_attribute(&mut self, attribute: &str) -> Result<(), UriError> {
         let (name, value) = pair(attribute)?;
         match name {
-            "module-path" => {
-                let value = text("module-path", value)?;
-                once(&mut self.module_path, name, value.into())
-            }
-            "module-name" => once(&mut self.module_name, name, text("module-name", value)?),
-            "x-init-reserved" => once(&mut self.reserved, name, text("x-init-reserved", value)?),
+            "module-path" => once(self.module_path.replace(text(name, value)?.into()), name),
+            "module-name" => once(self.module_name.replace(text(name, value)?), name),
+            "x-init-reserved" => once(self.reserved.replace(text(name, value)?), name),
             "pin-source" => {
-                let value = text("pin-source", value)?;
+                let value = text(name, value)?;
                 if value.starts_with('|') {
                     return Err(UriError::PinProgram);
                 }
@@ -232,7 +211,7 @@ impl Pkcs11Uri {
                     .strip_prefix("file://")
                     .or(value.strip_prefix("file:"));
                 let path = path.unwrap_or(&value).to_owned();
-                once(&mut self.pin_file, name, path.into())
+                once(self.pin_file.replace(path.into()), name)
             }
             "pin-value" => Err(UriError::PinValue),
             _ => Ok(()),
@@ -241,23 +220,21 @@ impl Pkcs11Uri {
 }
 
 /// `2.6`; without a minor number it is 0 (§2.3).
-fn version(text: &str) -> Option<(u8, u8)> {
+fn version(text: &str) -> Option<String> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    let (major, minor): (u8, u8) = (major.parse().ok()?, minor.parse().ok()?);
+    Some(format!("{major}.{minor}"))
 }
 
 /// A value that has a form of its own.
-fn read<T>(
-    name: &'static str,
-    value: &str,
-    form: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, UriError> {
+fn read<T>(name: &str, value: &str, form: impl FnOnce(&str) -> Option<T>) -> Result<T, UriError> {
     let value = text(name, value)?;
+    let name = name.to_owned();
     form(&value).ok_or(UriError::BadValue { name, value })
 }
 
-fn text(name: &'static str, value: &str) -> Result<String, UriError> {
-    String::from_utf8(octets(value)?).map_err(|_| UriError::NotText(name))
+fn text(name: &str, value: &str) -> Result<String, UriError> {
+    String::from_utf8(octets(value)?).map_err(|_| UriError::NotText(name.to_owned()))
 }
 
 /// Percent-decoded (RFC 3986 §2.1).
@@ -287,21 +264,19 @@ fn encoded(value: &[u8]) -> String {
 
 impl fmt::Display for Pkcs11Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut uri = self.clone();
         let text = |value: &Option<String>| value.as_ref().map(|text| encoded(text.as_bytes()));
-        let version = |(major, minor)| format!("{major}.{minor}");
+        let described = self.described.iter();
+        let mut path: Vec<_> = described
+            .map(|(name, value)| (name.to_string(), Some(encoded(value.as_bytes()))))
+            .collect();
         // An identifier is binary: all of it is encoded, as p11-kit does.
         let id = |id: &Vec<u8>| id.iter().map(|octet| format!("%{octet:02X}")).collect();
-        let path = PATH.each_ref().map(|(name, of)| {
-            let value = match of {
-                PathAttribute::Text(field) => text(field(&mut uri)),
-                PathAttribute::LibraryVersion => self.library.version.map(version),
-                PathAttribute::SlotId => self.slot.id.map(|id| id.to_string()),
-                PathAttribute::Id => self.object.id.as_ref().map(id),
-                PathAttribute::Type => self.object.kind.map(|kind| kind.to_string()),
-            };
-            (*name, value)
-        });
+        let object = &self.object;
+        path.extend([
+            ("object".to_owned(), text(&object.label)),
+            ("id".to_owned(), object.id.as_ref().map(id)),
+            ("type".to_owned(), object.kind.map(|kind| kind.to_string())),
+        ]);
         let path_of = |path: &Option<PathBuf>| {
             let path = path.as_ref()?;
             Some(encoded(path.as_os_str().as_encoded_bytes()))
@@ -323,7 +298,7 @@ impl fmt::Display for Pkcs11Uri {
     }
 }
 
-fn joined(attributes: &[(&str, Option<String>)], between: &str) -> String {
+fn joined(attributes: &[(impl fmt::Display, Option<String>)], between: &str) -> String {
     let set = attributes
         .iter()
         .filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));

@@ -31,7 +31,7 @@ impl From<&Stat> for Process {
 impl Process {
     /// The process that has the number now; none if it has ended, waited for or not.
     pub fn of(number: u32) -> Option<Self> {
-        said(number).as_ref().map(Self::from)
+        living(&entry(number)?).as_ref().map(Self::from)
     }
 
     /// The process that has the number, and everything below it.
@@ -90,10 +90,6 @@ fn entry(number: u32) -> Option<Entry> {
     Entry::new(number.cast_signed()).ok()
 }
 
-fn said(number: u32) -> Option<Stat> {
-    living(&entry(number)?)
-}
-
 fn living(entry: &Entry) -> Option<Stat> {
     entry
         .stat()
@@ -105,16 +101,14 @@ fn living(entry: &Entry) -> Option<Stat> {
 mod tests {
     use std::process::{Command, Stdio};
 
+    use keymark_testkit::waiting::until;
+
     use super::*;
 
     #[test]
     fn a_zombie_has_ended() {
         let mut child = Command::new("true").spawn().unwrap();
-        let ended = (0..1_000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            Process::of(child.id()).is_none()
-        });
-        assert!(ended);
+        until("the end", || Process::of(child.id()).is_none());
         child.wait().unwrap();
     }
 

@@ -111,7 +111,7 @@ impl ProgramRun {
         let mut child = self.0.spawn(piped)?;
         let stdout = OutputEnd::of(child.stdout.take(), most)?;
         let stderr = OutputEnd::of(child.stderr.take(), COMPLAINTS)?;
-        let ended = wait_for(&mut child, &stdout, limit);
+        let ended = wait_for(&mut child, limit, || stdout.is_over());
         self.0.end();
         let status = child.wait()?;
         let (stdout, stderr) = (stdout.take(), stderr.end());
@@ -119,7 +119,7 @@ impl ProgramRun {
             let reason = format!("it printed more than {most} bytes");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
         }
-        if !ended? {
+        if ended?.is_none() {
             let seconds = limit.as_secs_f64();
             let reason = format!("it had not ended after {seconds} s, and was ended");
             return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
@@ -132,15 +132,20 @@ impl ProgramRun {
     }
 }
 
-/// Waits for the end of a program. Returns false when its time is up, or its answer has grown too long.
-fn wait_for(child: &mut Child, answer: &OutputEnd, limit: Duration) -> io::Result<bool> {
+/// Waits for the end of a program; none when its time is up, or its answer has grown too long.
+fn wait_for(
+    child: &mut Child,
+    limit: Duration,
+    is_over: impl Fn() -> bool,
+) -> io::Result<Option<ExitStatus>> {
     let clock = MonotonicClock::new();
     let deadline = clock.now().after(limit);
     for look in 0_u64.. {
-        if child.try_wait()?.is_some() {
-            return Ok(true);
+        let ended = child.try_wait()?;
+        if ended.is_some() {
+            return Ok(ended);
         }
-        if answer.is_over() || clock.now() >= deadline {
+        if is_over() || clock.now() >= deadline {
             break;
         }
         if look < AT_ONCE {
@@ -149,7 +154,7 @@ fn wait_for(child: &mut Child, answer: &OutputEnd, limit: Duration) -> io::Resul
             std::thread::sleep(SOON);
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// The end of a process's output, read by a thread for as long as anybody may print.
@@ -206,14 +211,7 @@ impl OutputEnd {
 
 /// Waits for the end of a child within that time; none where it is still there.
 pub fn ended_within(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
-    let clock = MonotonicClock::new();
-    let deadline = clock.now().after(limit);
-    loop {
-        match child.try_wait() {
-            Ok(None) if clock.now() < deadline => std::thread::sleep(SOON),
-            ended => return ended.ok().flatten(),
-        }
-    }
+    wait_for(child, limit, || false).ok().flatten()
 }
 
 /// The end of a file in which a program complains; none where it cannot be read.
@@ -286,6 +284,8 @@ pub fn two_free_ports() -> Result<u16, Error> {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::waiting::until;
+
     use super::*;
     use crate::places::process::Process;
 
@@ -313,12 +313,9 @@ mod tests {
         assert_eq!(kind(drips), io::ErrorKind::TimedOut);
     }
 
-    fn has_ended(number: &str) -> bool {
+    fn await_end(number: &str) {
         let number = number.parse().unwrap();
-        (0..1_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            Process::of(number).is_none()
-        })
+        until("the end", || Process::of(number).is_none());
     }
 
     fn ran(script: &str, limit: Duration) -> io::Result<Output> {
@@ -337,7 +334,7 @@ mod tests {
         ran("yes >&2 & exit 0", QUESTION).unwrap();
         let done = ran("sleep 600 & echo $!", QUESTION).unwrap();
         let left = String::from_utf8(done.stdout).unwrap();
-        assert!(has_ended(left.trim()), "{left}");
+        await_end(left.trim());
     }
 
     #[test]
@@ -355,9 +352,8 @@ mod tests {
             let script = format!("{started}; {hangs}");
             let kind = ran(&script, Duration::from_millis(500)).unwrap_err().kind();
             assert_eq!(kind, wanted, "{hangs}");
-            for number in std::fs::read_to_string(&file).unwrap().split_whitespace() {
-                assert!(has_ended(number), "{hangs}");
-            }
+            let numbers = std::fs::read_to_string(&file).unwrap();
+            numbers.split_whitespace().for_each(await_end);
         }
     }
 

@@ -98,6 +98,8 @@ impl Drop for Watchdog {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::waiting::until;
+
     use super::*;
 
     #[test]
@@ -110,10 +112,6 @@ mod tests {
         let orphans = watchdog.watched();
         assert_eq!(orphans.len(), 2, "{orphans:?}");
         watchdog.end();
-        let ended = (0..1_000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            orphans.iter().all(|orphan| !orphan.lives())
-        });
-        assert!(ended);
+        until("the end", || orphans.iter().all(|orphan| !orphan.lives()));
     }
 }

@@ -130,19 +130,3 @@ impl ElgamalPublic {
         Ok([a.to_vec_padded(width)?, b.to_vec_padded(width)?].concat())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_encrypted_is_decrypted() {
-        let key = Elgamal::generate(2048).unwrap();
-        let bytes = key.public().encrypt(b"\x02a session key").unwrap();
-        assert_eq!(bytes.len(), 512);
-        let mut output = [0; 256];
-        let mut decryptor = key.decryptor().unwrap();
-        let length = decryptor.decrypt(&bytes, &mut output).unwrap();
-        assert_eq!(&output[..length], b"\x02a session key");
-    }
-}

@@ -120,16 +120,18 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_becomes_one_command() {
+    fn a_chain_becomes_one_command_unless_another_comes_between() {
         let mut chaining = Chaining::default();
-        assert_eq!(
-            answered(&mut chaining, &[0x10, 0x2A, 0x80, 0x86, 2, 1, 2]),
-            [0x90, 0]
-        );
+        let part = [0x10, 0x2A, 0x80, 0x86, 2, 1, 2];
+        assert_eq!(answered(&mut chaining, &part), [0x90, 0]);
         assert_eq!(
             executed(&mut chaining, &[0x00, 0x2A, 0x80, 0x86, 1, 3, 0]),
             ([0x00, 0x2A, 0x80, 0x86], vec![1, 2, 3], 256)
         );
+        answered(&mut chaining, &part);
+        let between = answered(&mut chaining, &[0x00, 0x20, 0x00, 0x82, 0]);
+        assert_eq!(between, [0x68, 0x83]);
+        executed(&mut chaining, &[0x00, 0x20, 0x00, 0x82]);
     }
 
     #[test]
@@ -147,22 +149,15 @@ mod tests {
     }
 
     #[test]
-    fn no_class_at_all_begins_no_chain() {
-        let mut chaining = Chaining::default();
-        let refused = answered(&mut chaining, &[0xFF, 0xCA, 0, 0x4F, 0]);
-        assert_eq!(refused, [0x6E, 0x00]);
-        executed(&mut chaining, &[0x00, 0xCA, 0x00, 0x4F, 0]);
-    }
-
-    #[test]
-    fn another_command_within_a_chain_ends_it() {
-        let mut chaining = Chaining::default();
-        answered(&mut chaining, &[0x10, 0x2A, 0x80, 0x86, 2, 1, 2]);
-        assert_eq!(
-            answered(&mut chaining, &[0x00, 0x20, 0x00, 0x82, 0]),
-            [0x68, 0x83]
-        );
-        executed(&mut chaining, &[0x00, 0x20, 0x00, 0x82]);
+    fn no_class_and_lengths_that_do_not_fit_are_refused() {
+        for (command, refused) in [
+            (&[0xFF, 0xCA, 0, 0x4F, 0][..], [0x6E, 0x00]),
+            (&[0x00, 0xCA, 0x00], [0x67, 0x00]),
+            (&[0x00, 0x2A, 0x80, 0x86, 9, 1, 2], [0x67, 0x00]),
+            (&[0x00, 0x2A, 0x80, 0x86, 0, 0, 9, 1], [0x67, 0x00]),
+        ] {
+            assert_eq!(answered(&mut Chaining::default(), command), refused);
+        }
     }
 
     #[test]
@@ -178,28 +173,11 @@ mod tests {
         let third = answered(&mut chaining, &[0x00, 0xC0, 0, 0, 0]);
         assert_eq!(third[88..], [0x90, 0x00]);
         assert_eq!([&first[..256], &second[..256], &third].concat(), response);
-        assert_eq!(
-            answered(&mut chaining, &[0x00, 0xC0, 0, 0, 0]),
-            [0x69, 0x85]
-        );
-    }
-
-    #[test]
-    fn extended_le_takes_all_at_once() {
-        let mut chaining = Chaining::default();
+        let nothing = answered(&mut chaining, &[0x00, 0xC0, 0, 0, 0]);
+        assert_eq!(nothing, [0x69, 0x85]);
+        // An extended Le takes all at once.
         executed(&mut chaining, &[0x00, 0xCA, 0x00, 0x6E, 0, 0, 0]);
         assert_eq!(chaining.answer(vec![7; 602]).len(), 602);
-    }
-
-    #[test]
-    fn lengths_that_do_not_fit_are_refused() {
-        for command in [
-            &[0x00, 0xCA, 0x00][..],
-            &[0x00, 0x2A, 0x80, 0x86, 9, 1, 2],
-            &[0x00, 0x2A, 0x80, 0x86, 0, 0, 9, 1],
-        ] {
-            assert_eq!(answered(&mut Chaining::default(), command), [0x67, 0x00]);
-        }
     }
 
     proptest::proptest! {

@@ -90,39 +90,3 @@ impl ReaderConnection {
         card.transmit(command)
     }
 }
-
-#[cfg(all(test, feature = "cards"))]
-mod tests {
-    use super::*;
-    use crate::tokens::firmware::{Firmware, FirmwareOptions};
-
-    fn reader() -> CardReader {
-        CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()))
-    }
-
-    #[test]
-    fn a_reset_is_told_to_the_others_once() {
-        let reader = reader();
-        let (mut one, mut other) = (reader.connect(), reader.connect());
-        assert_eq!(one.power_on().unwrap(), other.atr().unwrap());
-        let select = [0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];
-        assert_eq!(other.transmit(&select), Err(CardFault::Reset));
-        assert_eq!(other.transmit(&select).unwrap().response, [0x90, 0]);
-        assert_eq!(one.transmit(&select).unwrap().response, [0x90, 0]);
-    }
-
-    #[test]
-    fn a_card_that_is_pulled_out_is_gone_and_another_is_a_reset() {
-        let reader = reader();
-        let mut connection = reader.connect();
-        let card = reader.remove().unwrap();
-        assert_eq!(connection.atr(), Err(CardFault::Removed));
-        assert_eq!(
-            connection.transmit(&[0, 0xC0, 0, 0]),
-            Err(CardFault::Removed)
-        );
-        reader.insert(card);
-        assert_eq!(connection.transmit(&[0, 0xC0, 0, 0]), Err(CardFault::Reset));
-        assert!(connection.transmit(&[0, 0xC0, 0, 0]).is_ok());
-    }
-}

@@ -208,11 +208,19 @@ mod tests {
     use crate::tokens::firmware::{Firmware, FirmwareOptions};
     use crate::tokens::reader::CardReader;
 
-    #[test]
-    fn it_answers_as_vpcd_asks() {
+    fn reader() -> CardReader {
+        CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()))
+    }
+
+    fn listening() -> (TcpListener, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        (listener, address)
+    }
+
+    #[test]
+    fn it_answers_as_vpcd_asks() {
+        let ((listener, address), reader) = (listening(), reader());
         let mut vpcd = Vpcd::connect(&address, reader.connect()).unwrap();
         let serving = std::thread::spawn(move || vpcd.serve());
         let (mut pcscd, _) = listener.accept().unwrap();
@@ -220,11 +228,8 @@ mod tests {
         send(&mut pcscd, &[ATR]).unwrap();
         let atr = receive(&mut pcscd).unwrap().unwrap();
         assert_eq!(atr, reader.connect().atr().unwrap());
-        send(
-            &mut pcscd,
-            &[0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0],
-        )
-        .unwrap();
+        let select = [0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];
+        send(&mut pcscd, &select).unwrap();
         assert_eq!(receive(&mut pcscd).unwrap().unwrap(), [0x90, 0]);
         reader.remove();
         send(&mut pcscd, &[ATR]).unwrap();
@@ -234,10 +239,8 @@ mod tests {
 
     #[test]
     fn the_stopper_ends_the_service() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
-        let mut vpcd = Vpcd::connect(&address, reader.connect()).unwrap();
+        let (_listener, address) = listening();
+        let mut vpcd = Vpcd::connect(&address, reader().connect()).unwrap();
         let stopper = vpcd.stopper().unwrap();
         let serving = std::thread::spawn(move || vpcd.serve());
         stopper.stop();
@@ -246,9 +249,7 @@ mod tests {
 
     #[test]
     fn the_end_of_pcscd_and_a_reader_that_is_taken_are_errors() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let ((listener, address), reader) = (listening(), reader());
         let mut first = Vpcd::connect(&address, reader.connect()).unwrap();
         let second = Vpcd::connect(&address, reader.connect()).unwrap();
         let (mut pcscd, _) = listener.accept().unwrap();
@@ -270,12 +271,8 @@ mod tests {
 
     #[test]
     fn a_missing_vpcd_names_the_package() {
-        let free = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap();
-        let reader = CardReader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
-        let error = Vpcd::connect(&free.to_string(), reader.connect()).unwrap_err();
+        let (_, free) = listening();
+        let error = Vpcd::connect(&free, reader().connect()).unwrap_err();
         assert!(error.to_string().contains("vsmartcard-vpcd"), "{error}");
     }
 }

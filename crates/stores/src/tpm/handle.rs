@@ -17,33 +17,6 @@ use super::connection::{Way, refused};
 use super::keys::{coordinate, hash_scheme, padded};
 use crate::store::unsupported;
 
-#[derive(Debug, Clone)]
-enum Work {
-    Sign(SignatureScheme),
-    Decrypt,
-    Derive,
-}
-
-impl Work {
-    fn of(capability: Capability) -> Result<Self, Error> {
-        let hash_scheme = hash_scheme(capability.algorithm);
-        match (capability.algorithm.family(), capability.operation) {
-            (Family::Rsa(_), Operation::Sign) => {
-                Ok(Self::Sign(SignatureScheme::RsaSsa { hash_scheme }))
-            }
-            (Family::Weierstrass(_), Operation::Sign) => {
-                Ok(Self::Sign(SignatureScheme::EcDsa { hash_scheme }))
-            }
-            (Family::Rsa(_), Operation::Decrypt) => Ok(Self::Decrypt),
-            (Family::Weierstrass(_), Operation::Decrypt) => Ok(Self::Derive),
-            (_, Operation::Sign | Operation::Decrypt)
-            | (_, Operation::Authenticate | Operation::Decapsulate | Operation::Handshake) => {
-                Err(unsupported("a TPM", capability))
-            }
-        }
-    }
-}
-
 /// An operation with everything that it takes.
 #[derive(Debug)]
 enum Armed {
@@ -64,9 +37,7 @@ enum TpmAnswer {
 struct TpmHandle {
     context: Context,
     saved: TpmsContext,
-    work: Work,
-    /// Octets of a coordinate, for keys on curves.
-    coordinate: usize,
+    capability: Capability,
     loaded: Option<Loaded>,
     armed: Option<Armed>,
     answer: Option<TpmAnswer>,
@@ -78,10 +49,14 @@ pub(crate) fn open(
     capability: Capability,
     saved: TpmsContext,
 ) -> Result<Box<dyn KeyHandle>, Error> {
+    let (family, operation) = (capability.algorithm.family(), capability.operation);
+    let is_key = matches!(family, Family::Rsa(_) | Family::Weierstrass(_));
+    if !is_key || !matches!(operation, Operation::Sign | Operation::Decrypt) {
+        return Err(unsupported("a TPM", capability));
+    }
     Ok(Box::new(TpmHandle {
-        work: Work::of(capability)?,
-        coordinate: coordinate(capability.algorithm.family()),
         context: way.connect()?,
+        capability,
         saved,
         loaded: None,
         armed: None,
@@ -124,11 +99,20 @@ impl KeyHandle for TpmHandle {
     }
 
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        let armed = match &self.work {
-            Work::Sign(scheme) => Digest::try_from(input.bytes.clone())
-                .and_then(|digest| Ok(Armed::Sign(digest, *scheme, no_ticket()?))),
-            Work::Decrypt => PublicKeyRsa::try_from(input.bytes.clone()).map(Armed::Decrypt),
-            Work::Derive => point(&input.bytes).map(Armed::Derive),
+        let (algorithm, bytes) = (self.capability.algorithm, input.bytes.clone());
+        let hash_scheme = hash_scheme(algorithm);
+        let is_rsa = matches!(algorithm.family(), Family::Rsa(_));
+        let armed = match (self.capability.operation.signs(), is_rsa) {
+            (true, is_rsa) => Digest::try_from(bytes).and_then(|digest| {
+                let scheme = if is_rsa {
+                    SignatureScheme::RsaSsa { hash_scheme }
+                } else {
+                    SignatureScheme::EcDsa { hash_scheme }
+                };
+                Ok(Armed::Sign(digest, scheme, no_ticket()?))
+            }),
+            (false, true) => PublicKeyRsa::try_from(bytes).map(Armed::Decrypt),
+            (false, false) => point(&bytes).map(Armed::Derive),
         };
         self.armed = Some(armed.map_err(refused("preparing a TPM command"))?);
         Ok(())
@@ -160,6 +144,7 @@ impl KeyHandle for TpmHandle {
     fn collect(&mut self, _: Performed, output: &mut [u8]) -> Result<usize, Error> {
         let lacking = |reason: &str| Error::call("fetching a TPM's answer", reason, "");
         let answer = self.answer.take().ok_or_else(|| lacking("there is none"))?;
+        let coordinate = coordinate(self.capability.algorithm.family());
         #[allow(
             clippy::wildcard_enum_match_arm,
             reason = "other signatures are not asked for"
@@ -170,12 +155,12 @@ impl KeyHandle for TpmHandle {
             }
             TpmAnswer::Signature(Signature::EcDsa(signature)) => {
                 let (r, s) = (signature.signature_r(), signature.signature_s());
-                let [r, s] = [r, s].map(|number| padded(number.value(), self.coordinate));
+                let [r, s] = [r, s].map(|number| padded(number.value(), coordinate));
                 [r, s].concat()
             }
             TpmAnswer::Signature(_) => return Err(lacking("it is a signature of another kind")),
             TpmAnswer::Plain(plain) => plain.value().to_vec(),
-            TpmAnswer::Shared(point) => padded(point.x().value(), self.coordinate),
+            TpmAnswer::Shared(point) => padded(point.x().value(), coordinate),
         };
         copy_answer("fetching a TPM's answer", &octets, output)
     }

@@ -218,20 +218,7 @@ fn keep_to_ourselves() {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-    use std::os::fd::AsRawFd;
-
     use super::*;
-
-    #[test]
-    fn a_descriptor_gives_its_first_line() {
-        let (reader, mut writer) = std::io::pipe().unwrap();
-        writer.write_all(b"123456\nrest").unwrap();
-        drop(writer);
-        let number = u32::try_from(reader.as_raw_fd()).unwrap();
-        let pin = PinSource::Descriptor(number).fetch("PIN").ok().unwrap();
-        assert_eq!(pin.expose(), "123456");
-    }
 
     #[test]
     fn what_cannot_be_a_pin_is_refused_before_it_is_sent() {
@@ -271,14 +258,6 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_gives_its_text_without_one_line_feed() {
-        for (given, pin) in [("1234", "1234"), ("1234\n", "1234")] {
-            assert_eq!(without_line_end(given), pin);
-        }
-        assert_eq!(without_line_end("1234\n\n"), "1234\n");
-    }
-
-    #[test]
     fn a_pin_is_for_one_token() {
         let name = |text: &str| TokenName::parse(text).unwrap();
         let known = |pin: &str| PinSource::Known(Pin::new(pin));
@@ -301,19 +280,5 @@ mod tests {
         assert_eq!(pin("0006:00000002").unwrap(), "222222");
         assert_eq!(pin("0007:00000002"), None, "it is asked for");
         assert!(source.fetch("PIN").is_err(), "of no token in particular");
-    }
-
-    #[test]
-    fn a_missing_pin_says_how_to_give_it() {
-        let source = PinSource::Environment("KEYMARK_NO_SUCH_PIN".to_owned());
-        let error = source
-            .fetch("user PIN of the card")
-            .err()
-            .unwrap()
-            .to_string();
-        assert!(
-            error.contains("--pin-fd") && error.contains("user PIN"),
-            "{error}"
-        );
     }
 }

@@ -6,4 +6,5 @@ mod card_faults;
 mod conformance;
 mod fault_matrix;
 mod mcu_kernels;
+mod scripted;
 mod software;

@@ -111,14 +111,21 @@ fn rsa_is_the_power_that_openssl_computes() {
     }
 }
 
-#[test]
-fn x25519_derives_what_openssl_derives() {
-    for &umaal in Umaal::ALL {
+/// Each form of the kernels' multiplication, on a part that has it.
+fn each_umaal() -> impl Iterator<Item = (Microcontroller, Options)> {
+    Umaal::ALL.iter().map(|&umaal| {
         let mcu = part(umaal);
         let options = Options {
             umaal,
             ..Options::for_core(mcu.core)
         };
+        (mcu, options)
+    })
+}
+
+#[test]
+fn x25519_derives_what_openssl_derives() {
+    for (mcu, options) in each_umaal() {
         let secret = random(32);
         let own = PKey::private_key_from_raw_bytes(&secret, Id::X25519).unwrap();
         let peer = PKey::generate_x25519().unwrap().raw_public_key().unwrap();
@@ -130,19 +137,14 @@ fn x25519_derives_what_openssl_derives() {
         assert_eq!(
             result,
             deriver.derive_to_vec().unwrap(),
-            "{umaal:?} {secret:02x?} {peer:02x?}"
+            "{options:?} {secret:02x?} {peer:02x?}"
         );
     }
 }
 
 #[test]
 fn ed25519_signs_what_openssl_signs() {
-    for &umaal in Umaal::ALL {
-        let mcu = part(umaal);
-        let options = Options {
-            umaal,
-            ..Options::for_core(mcu.core)
-        };
+    for (mcu, options) in each_umaal() {
         let (seed, message) = (random(32), random(32));
         let own = PKey::private_key_from_raw_bytes(&seed, Id::ED25519).unwrap();
         let public = own.raw_public_key().unwrap();
@@ -156,6 +158,6 @@ fn ed25519_signs_what_openssl_signs() {
             ("message", &message),
         ];
         let result = run(Kernel::Ed25519.image(&options).unwrap(), &mcu, &inputs, 64);
-        assert_eq!(result, expected, "{umaal:?} {seed:02x?} {message:02x?}");
+        assert_eq!(result, expected, "{options:?} {seed:02x?} {message:02x?}");
     }
 }

@@ -1,10 +1,8 @@
 //! `keymark twin serve --pkcs11`: a token of keymark's own for programs that load a PKCS#11 module.
 
 use std::path::Path;
-use std::time::Duration;
 
-use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
-use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken, TokenWatch};
+use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken};
 use serde::Serialize;
 
 use super::super::Outcome;
@@ -12,9 +10,6 @@ use crate::args::ServeArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{output, signals};
-
-/// Interval at which it is looked whether a program keeps the token to itself.
-const WATCHED: Duration = Duration::from_millis(500);
 
 /// The usual programs, with the directory of the module as `$D`.
 const WHAT_TO_TYPE: &str = include_str!("what-to-type.txt");
@@ -43,10 +38,7 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     }
     let until_told = signals::until_told()?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
-    let mut token = token.map_err(Failure::nothing_usable)?;
-    if let Some(watch) = token.watch.take() {
-        std::thread::spawn(move || tell_of_stuck(&watch));
-    }
+    let token = token.map_err(Failure::nothing_usable)?;
     if arguments.form.is_json() {
         print_json(&announced(&token));
     } else {
@@ -54,34 +46,6 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     }
     until_told();
     Ok(Exit::Fine)
-}
-
-/// Says which program keeps the others from the token, and when it has given it back.
-fn tell_of_stuck(watch: &TokenWatch) {
-    let mut told = None;
-    loop {
-        let stuck = watch.stuck();
-        match (stuck, told) {
-            (Some(holder), told) if Some(holder) != told => {
-                let (process, doing) = (holder.process, holder.doing());
-                output::warning(&format!(
-                    "process {process} has been {doing} for more than {} s; other programs wait for it, and fail \
-                     after {} s. If it hangs, end it",
-                    SAID_AFTER.as_secs(),
-                    REFUSED_AFTER.as_secs()
-                ));
-            }
-            (None, Some(holder)) => {
-                let Holder { process, .. } = holder;
-                output::note(&format!(
-                    "process {process} no longer keeps other programs waiting"
-                ));
-            }
-            (Some(_), _) | (None, None) => {}
-        }
-        told = stuck;
-        std::thread::sleep(WATCHED);
-    }
 }
 
 fn announced(token: &ServedToken) -> Announcement<'_> {

@@ -228,7 +228,8 @@ fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Impossib
     match (first, second) {
         (KeySource::File(one), KeySource::File(other)) => Certificates::check_two(one, other),
         (KeySource::Token(one, way), KeySource::Token(other, other_way)) => {
-            let beside = one.module() == other.module() && one.uri.token == other.uri.token;
+            let beside =
+                one.module() == other.module() && one.uri.of_token() == other.uri.of_token();
             (way == other_way && beside)
                 .then_some(())
                 .ok_or(Impossible::TwoModules)

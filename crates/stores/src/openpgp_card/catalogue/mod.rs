@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_file_is_read() {
+    fn every_id_of_the_file_has_its_name() {
         let catalogue = Catalogue::shipped();
         let file: toml::Table = toml::from_str(SHIPPED).unwrap();
         assert_eq!(
@@ -145,21 +145,7 @@ mod tests {
                 assert_eq!(catalogue.manufacturer(id), entry["name"].as_str());
             }
         }
-        assert_eq!(catalogue.manufacturer(0x000F), Some("Nitrokey"));
-        assert!(
-            catalogue
-                .manufacturer(0xAFAF)
-                .unwrap()
-                .starts_with("SmartPGP")
-        );
-        assert!(catalogue.manufacturer(0xFF7E).unwrap().contains("random"));
         assert_eq!(catalogue.manufacturer(0xFEFF), None);
-    }
-
-    #[test]
-    fn every_usb_id_has_its_name() {
-        let catalogue = Catalogue::shipped();
-        let file: toml::Table = toml::from_str(SHIPPED).unwrap();
         for entry in file["usb"][0]["ids"].as_array().unwrap() {
             let vendor = *ids(&entry["vid"]).0[0].start();
             for product in ids(&entry["pid"]).0.into_iter().flatten() {

@@ -5,11 +5,11 @@ pub mod modules;
 pub mod process;
 pub mod tpm2_pkcs11;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
@@ -28,7 +28,7 @@ use crate::user::Pins;
 
 /// A module's file, and what it is to find in its environment when it is initialized, where that is not the
 /// user's: configurations and services are told to modules in no other way.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleFile {
     pub path: PathBuf,
     pub environment: BTreeMap<String, OsString>,
@@ -109,28 +109,18 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Loads and initializes it, or gives the one that is. A module that nobody knows is looked at in a
-    /// process of its own first (`process/`).
+    /// Loads and initializes it, or gives the one that is: a process has one module. One that nobody knows is looked at in
+    /// a process of its own first (`process/`).
     pub(crate) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
-        type Loaded = HashMap<PathBuf, (ModuleFile, Arc<Module>)>;
-        static LOADED: OnceLock<Mutex<Loaded>> = OnceLock::new();
-        let mut loaded = LOADED.get_or_init(Mutex::default).lock();
-        let real = file
-            .path
-            .canonicalize()
-            .unwrap_or_else(|_| file.path.clone());
-        if let Some((with, module)) = loaded.get(&real) {
-            if (&with.environment, &with.reserved) != (&file.environment, &file.reserved) {
-                return Err(Error::call(
-                    format!("C_Initialize of {}", file.path.display()),
-                    "it is in use with another configuration, and a process can have only one",
-                    "measure the temporary token and your own of the same library in two runs",
-                ));
-            }
+        static LOADED: Mutex<Option<(ModuleFile, Arc<Module>)>> = Mutex::new(None);
+        let mut loaded = LOADED.lock();
+        if let Some((known, module)) = &*loaded
+            && known == file
+        {
             return Ok(Arc::clone(module));
         }
         let module = Arc::new(Self::initialized(file)?);
-        loaded.insert(real, (file.clone(), Arc::clone(&module)));
+        *loaded = Some((file.clone(), Arc::clone(&module)));
         Ok(module)
     }
 

@@ -17,7 +17,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::cryptoki::{Mechanism, Operator};
 
-use crate::pkcs11::module::codes::{failed, refused_oaep};
+use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::token::OpenToken;
 use crate::pkcs11::token::capabilities::{Work, asked_for};
 use crate::pkcs11::token::keys::{self, KeyPin};
@@ -91,19 +91,16 @@ impl SessionHandle {
     }
 
     fn performed(&self, result: Called<usize>) -> Result<Performed, Error> {
-        match result {
-            Ok(length) => Ok(Performed { length, cpu: None }),
-            Err(error) => {
+        result
+            .map(|length| Performed { length, cpu: None })
+            .map_err(|error| {
                 let is_pin = matches!(error, CryptokiError::Pkcs11(_, Function::Login));
-                let is_oaep = self.work == Work::Decrypt(Mechanism::RsaOaepSha256);
-                let explained = if is_oaep { refused_oaep } else { failed };
-                let error = explained(error);
+                let error = failed(error);
                 if is_pin {
                     self.token.refused_later(&error);
                 }
-                Err(error)
-            }
-        }
+                error
+            })
     }
 }
 

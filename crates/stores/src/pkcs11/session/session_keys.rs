@@ -185,9 +185,6 @@ fn rsa_value(rsa: &RsaRef<Private>) -> Result<[Attribute; 8], ErrorStack> {
 
 #[cfg(test)]
 mod tests {
-    use cryptoki::object::AttributeType;
-    use openssl::bn::{BigNum, BigNumContext};
-
     use super::*;
     use crate::public_key::PublicKey;
 
@@ -220,36 +217,5 @@ mod tests {
             assert_eq!(again.spki_der().unwrap(), spki, "{name}");
             assert!(PublicKey::string(key.algorithm, &octets[1..]).is_err());
         }
-    }
-
-    #[test]
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "of the other attributes nothing is asked"
-    )]
-    fn the_numbers_of_an_rsa_key_fit_together() {
-        let key = TestKey::generate("rsa1024".parse().unwrap()).unwrap();
-        let attributes = value_of(&key).unwrap().unwrap();
-        let number = |kind: AttributeType| {
-            let numbers = attributes.iter().find_map(|attribute| match attribute {
-                Attribute::Prime1(octets)
-                | Attribute::Prime2(octets)
-                | Attribute::Coefficient(octets)
-                | Attribute::Modulus(octets)
-                    if attribute.attribute_type() == kind =>
-                {
-                    Some(octets)
-                }
-                _ => None,
-            });
-            BigNum::from_slice(numbers.unwrap()).unwrap()
-        };
-        let (one, two) = (number(AttributeType::Prime1), number(AttributeType::Prime2));
-        let mut context = BigNumContext::new().unwrap();
-        let (mut product, mut inverse) = (BigNum::new().unwrap(), BigNum::new().unwrap());
-        product.checked_mul(&one, &two, &mut context).unwrap();
-        assert_eq!(product, number(AttributeType::Modulus));
-        inverse.mod_inverse(&two, &one, &mut context).unwrap();
-        assert_eq!(inverse, number(AttributeType::Coefficient));
     }
 }

@@ -17,7 +17,6 @@ use keymark_bench::{Curve, During as _, Error, Family, Profile, StoreIdentity, S
 
 use self::new_token::NewToken;
 pub use self::twin::TwinDevice;
-pub(crate) use self::twin::shared_device;
 use crate::device::made_identity;
 use crate::emulator::Emulator;
 use crate::pkcs11::module::ModuleFile;
@@ -220,10 +219,7 @@ pub(crate) fn user_of(pin: &Pin) -> User {
 }
 
 /// The module's token that was initialized.
-pub(crate) fn initialized<'s>(
-    kind: &ManagedKind,
-    info: &'s ModuleInfo,
-) -> Result<&'s TokenInfo, Error> {
+fn initialized<'s>(kind: &ManagedKind, info: &'s ModuleInfo) -> Result<&'s TokenInfo, Error> {
     let made = info.slots.iter().find_map(|slot| slot.token.as_ref().ok());
     made.ok_or_else(|| {
         let call = format!("looking for the token '{}'", kind.name());

@@ -1,18 +1,14 @@
 //! A token of keymark's own for other programs, as long as keymark keeps it.
 
 use std::fs::File;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PIN_FILE;
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, During as _, Error, Operation, StoreIdentity};
-use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SAID_AFTER, SINCE};
-use nix::fcntl::{FcntlArg, fcntl};
-use nix::libc;
-use nix::time::{ClockId, clock_gettime};
 
-use super::{ManagedKind, ManagedToken, shared_device};
+use super::{ManagedKind, ManagedToken};
 use crate::access::Certificate;
 use crate::device::{Device as _, Run};
 use crate::pkcs11::module::modules::Places;
@@ -38,15 +34,6 @@ pub struct ServedToken {
     pub token_uri: String,
     /// Module that other programs load.
     pub module: PathBuf,
-    /// Watch over its programs, if it is a twin.
-    pub watch: Option<TokenWatch>,
-}
-
-/// Sees which program has a twin's token to itself: nobody else can log in meanwhile, and one that hangs keeps all
-/// others waiting.
-#[derive(Debug)]
-pub struct TokenWatch {
-    device: File,
 }
 
 /// A key of a served token.
@@ -63,9 +50,6 @@ impl ServedToken {
         let (own, place) = ManagedToken::make_to_serve(kind, &Places::of_user())?;
         let (pin_file, pin) = (place.join(PIN_FILE), own.pin.clone());
         write_private(&pin_file, pin.expose())?;
-        let watch = kind
-            .profile()
-            .map(|_| TokenWatch::of(&shared_device(&place)));
         let module = own.found.file.path.clone();
         write_configurations(&place, &module)?;
         let device = TokenDevice::of_managed(own, DeviceChoice::ByName);
@@ -92,49 +76,12 @@ impl ServedToken {
             keys,
             pin_file,
             pin,
-            watch: watch.transpose()?,
         })
     }
 
     /// Returns its identity.
     pub fn identity(&self) -> &StoreIdentity {
         self.device.identity()
-    }
-}
-
-impl TokenWatch {
-    fn of(device: &Path) -> Result<Self, Error> {
-        let opened = File::options().read(true).write(true).open(device);
-        let failed = |error| Error::call(format!("opening {}", device.display()), error, "");
-        Ok(Self {
-            device: opened.map_err(failed)?,
-        })
-    }
-
-    /// Returns the process that has had the token to itself for longer than any call takes.
-    pub fn stuck(&self) -> Option<Holder> {
-        let number = |at: usize| {
-            let mut number = [0; 8];
-            let read = self.device.read_exact_at(&mut number, at as u64);
-            read.is_ok().then_some(u64::from_ne_bytes(number))
-        };
-        let holder = Holder::decode(number(HOLDER)?, number(SINCE)?)?;
-        let now = std::time::Duration::from(clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?);
-        let kept = now.saturating_sub(std::time::Duration::from_nanos(holder.since));
-        // One that was killed has left its number there, but no lock.
-        (kept > SAID_AFTER && self.is_locked()).then_some(holder)
-    }
-
-    fn is_locked(&self) -> bool {
-        let mut range = libc::flock {
-            l_type: libc::F_WRLCK as _,
-            l_whence: libc::SEEK_SET as _,
-            l_start: 0,
-            l_len: 0,
-            l_pid: 0,
-        };
-        let asked = fcntl(&self.device, FcntlArg::F_GETLK(&mut range));
-        asked.is_ok() && range.l_type != libc::F_UNLCK as libc::c_short
     }
 }
 

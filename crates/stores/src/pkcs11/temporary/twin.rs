@@ -1,7 +1,6 @@
 //! The twin of an HSM: keymark's own module before a SoftHSM2, with the device's service times.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::{During as _, Error, Profile, ProfileStore};
@@ -54,11 +53,6 @@ impl TwinDevice {
     }
 }
 
-/// The file by which all programs share the device of a twin in that place.
-pub(crate) fn shared_device(place: &Path) -> PathBuf {
-    place.join("device")
-}
-
 /// Puts keymark's module before the library that is in the place, with the times of the device.
 pub(super) fn before(place: ManagedPlace, device: &TwinDevice) -> Result<ManagedPlace, Error> {
     let directory = place.place.path();
@@ -67,7 +61,8 @@ pub(super) fn before(place: ManagedPlace, device: &TwinDevice) -> Result<Managed
     super::write(&profile, &text)?;
     let twin = TwinSettings {
         profile: profile.display().to_string(),
-        device: Some(shared_device(directory)),
+        // By this file all programs share the device.
+        device: Some(directory.join("device")),
         lanes: device.lanes,
         ..TwinSettings::default()
     };

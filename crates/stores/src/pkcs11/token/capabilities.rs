@@ -141,21 +141,12 @@ fn takes(mechanism: &MechanismInfo, family: Family) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::token_info::Login;
     use super::*;
 
     fn token(mechanisms: &[MechanismInfo]) -> TokenInfo {
         TokenInfo {
-            label: String::new(),
-            manufacturer: String::new(),
-            model: String::new(),
-            serial: String::new(),
-            firmware: (0, 0),
-            login: Login::NotNeeded,
-            sessions: None,
             mechanisms: mechanisms.to_vec(),
-            mechanism_count: mechanisms.len(),
-            keys: Vec::new(),
+            ..TokenInfo::example("Kryoptic")
         }
     }
 
@@ -171,105 +162,100 @@ mod tests {
         }
     }
 
-    fn offers(mechanisms: &[MechanismInfo]) -> Vec<String> {
-        let offered = offered(&token(mechanisms)).into_iter();
-        offered
+    fn offers(mechanisms: &[MechanismInfo]) -> String {
+        names(offered(&token(mechanisms)))
+    }
+
+    fn names(capabilities: Vec<Capability>) -> String {
+        let names = capabilities.iter();
+        let names: Vec<_> = names
             .map(|can| format!("{} {}", can.algorithm, can.operation))
-            .collect()
+            .collect();
+        names.join(", ")
     }
 
     #[test]
     fn only_what_the_token_says_is_offered() {
-        assert!(offers(&[]).is_empty());
         let rsa = mechanism(Mechanism::RsaPkcs, 2048, 3072);
-        assert_eq!(
-            offers(&[rsa]),
-            [
-                "rsa2048 decrypt",
-                "rsa2048 sign",
-                "rsa3072 decrypt",
-                "rsa3072 sign"
-            ]
-        );
         let signs_only = MechanismInfo {
             decrypt: false,
             ..rsa
         };
-        assert_eq!(offers(&[signs_only]), ["rsa2048 sign", "rsa3072 sign"]);
-        let ecdsa = mechanism(Mechanism::Ecdsa, 256, 384);
-        assert_eq!(offers(&[ecdsa]), ["nistp256 sign", "nistp384 sign"]);
-        let eddsa = mechanism(Mechanism::Eddsa, 255, 255);
-        assert_eq!(offers(&[eddsa]), ["ed25519 sign"]);
-    }
-
-    #[test]
-    fn keys_without_lengths_are_offered_in_all_parameter_sets() {
-        let (dsa, kem) = (
-            mechanism(Mechanism::MlDsa, 0, 0),
-            mechanism(Mechanism::MlKem, 0, 0),
-        );
-        assert_eq!(
-            offers(&[dsa]),
-            ["mldsa44 sign", "mldsa65 sign", "mldsa87 sign"]
-        );
-        let kems = offers(&[kem]);
-        assert_eq!(kems.len(), 3, "{kems:?}");
-        assert!(kems.contains(&"mlkem768 decapsulate".to_owned()));
+        let kem = mechanism(Mechanism::MlKem, 0, 0);
         let encapsulates = MechanismInfo {
             decapsulate: false,
             ..kem
         };
-        assert!(offers(&[encapsulates]).is_empty());
+        let ecdh = mechanism(Mechanism::Ecdh, 112, 521);
+        let montgomery = mechanism(Mechanism::MontgomeryKeys, 255, 255);
+        for (mechanisms, offered) in [
+            (&[][..], ""),
+            (
+                &[rsa],
+                "rsa2048 decrypt, rsa2048 sign, rsa3072 decrypt, rsa3072 sign",
+            ),
+            (&[signs_only], "rsa2048 sign, rsa3072 sign"),
+            (
+                &[mechanism(Mechanism::Ecdsa, 256, 384)],
+                "nistp256 sign, nistp384 sign",
+            ),
+            (&[mechanism(Mechanism::Eddsa, 255, 255)], "ed25519 sign"),
+            // Keys without lengths in all parameter sets.
+            (
+                &[mechanism(Mechanism::MlDsa, 0, 0)],
+                "mldsa44 sign, mldsa65 sign, mldsa87 sign",
+            ),
+            (
+                &[kem],
+                "mlkem512 decapsulate, mlkem768 decapsulate, mlkem1024 decapsulate",
+            ),
+            (&[encapsulates], ""),
+            (
+                &[ecdh],
+                "nistp256 decrypt, nistp384 decrypt, nistp521 decrypt",
+            ),
+            (&[montgomery], ""),
+        ] {
+            assert_eq!(offers(mechanisms), offered, "{mechanisms:?}");
+        }
+        // Keys of Montgomery curves, where they can be made.
+        let both = offers(&[ecdh, montgomery]);
+        assert!(
+            both.contains("cv25519 decrypt") && !both.contains("cv448"),
+            "{both}"
+        );
     }
 
     #[test]
     fn schemes_are_offered_by_their_mechanisms() {
-        let token = |mechanisms: &[MechanismInfo]| TokenInfo {
-            manufacturer: "Kryoptic".to_owned(),
-            ..token(mechanisms)
-        };
         let all: Vec<Capability> = ["rsa2048", "rsa4096", "nistp384", "ed25519"]
             .into_iter()
             .flat_map(|name| Capability::of(name.parse().unwrap()))
             .collect();
-        let names = |info: &TokenInfo, scheme| -> Vec<String> {
-            let used = used_by(info, scheme, &all).into_iter();
-            used.map(|can| format!("{} {}", can.algorithm, can.operation))
-                .collect()
-        };
-        let pss = mechanism(Mechanism::RsaPss, 2048, 3072);
-        assert_eq!(names(&token(&[pss]), Scheme::Pss), ["rsa2048 sign"]);
-        assert!(names(&token(&[pss]), Scheme::PssHashed).is_empty());
-        let hashed = [
+        let used = |info: &TokenInfo, scheme| names(used_by(info, scheme, &all));
+        let pss = token(&[mechanism(Mechanism::RsaPss, 2048, 3072)]);
+        assert_eq!(used(&pss, Scheme::Pss), "rsa2048 sign");
+        assert_eq!(used(&pss, Scheme::PssHashed), "");
+        let hashed = token(&[
             mechanism(Mechanism::Sha256RsaPkcs, 1024, 4096),
             mechanism(Mechanism::EcdsaSha256, 256, 521),
             mechanism(Mechanism::EcdsaSha384, 256, 521),
-        ];
-        assert_eq!(
-            names(&token(&hashed), Scheme::Hashed),
-            ["rsa2048 sign", "rsa4096 sign", "nistp384 sign"]
-        );
+        ]);
+        let signs = "rsa2048 sign, rsa4096 sign, nistp384 sign";
+        assert_eq!(used(&hashed, Scheme::Hashed), signs);
         let oaep = [Mechanism::RsaOaepSha256, Mechanism::RsaOaepSha1];
         let oaep = token(&oaep.map(|kind| mechanism(kind, 1024, 2048)));
-        assert_eq!(names(&oaep, Scheme::Oaep), ["rsa2048 decrypt"]);
+        assert_eq!(used(&oaep, Scheme::Oaep), "rsa2048 decrypt");
         let of_softhsm = |firmware| TokenInfo {
             manufacturer: "SoftHSM project".to_owned(),
             firmware,
             ..oaep.clone()
         };
-        assert!(names(&of_softhsm((2, 6)), Scheme::Oaep).is_empty());
-        assert_eq!(names(&of_softhsm((2, 6)), Scheme::OaepSha1).len(), 1);
-        assert_eq!(names(&of_softhsm((2, 7)), Scheme::Oaep).len(), 1);
-    }
-
-    #[test]
-    fn keys_of_montgomery_curves_are_offered_where_they_can_be_made() {
-        let ecdh = mechanism(Mechanism::Ecdh, 112, 521);
-        let montgomery = mechanism(Mechanism::MontgomeryKeys, 255, 255);
-        let nist = ["nistp256 decrypt", "nistp384 decrypt", "nistp521 decrypt"];
-        assert_eq!(offers(&[ecdh]), nist);
-        assert!(offers(&[ecdh, montgomery]).contains(&"cv25519 decrypt".to_owned()));
-        assert!(!offers(&[ecdh, montgomery]).contains(&"cv448 decrypt".to_owned()));
-        assert!(offers(&[montgomery]).is_empty());
+        assert_eq!(used(&of_softhsm((2, 6)), Scheme::Oaep), "");
+        assert_eq!(
+            used(&of_softhsm((2, 6)), Scheme::OaepSha1),
+            "rsa2048 decrypt"
+        );
+        assert_eq!(used(&of_softhsm((2, 7)), Scheme::Oaep), "rsa2048 decrypt");
     }
 }

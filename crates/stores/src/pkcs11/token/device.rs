@@ -16,7 +16,7 @@ use crate::journal::Journal;
 use crate::pkcs11::module::modules::Places;
 use crate::pkcs11::module::process::{DeviceChoice, ProcessStore, TokenProcess, public_parts};
 use crate::pkcs11::temporary::{ManagedToken, user_of};
-use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri, TokenPart};
+use crate::pkcs11_uri::{Described, ObjectPart, Pkcs11Uri};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
 use crate::user::{PinSource, TokenId, User};
@@ -169,12 +169,12 @@ impl Device for TokenDevice {
         let file = &file.path;
         let known = Places::of_user().modules();
         let is_known = known.iter().any(|known| known.file == *file);
+        let serial = Some(info.serial.clone()).filter(|serial| !serial.is_empty());
         let uri = Pkcs11Uri {
-            token: TokenPart {
-                label: Some(info.label.clone()),
-                serial: Some(info.serial.clone()).filter(|serial| !serial.is_empty()),
-                ..TokenPart::default()
-            },
+            described: [(Described::Token, info.label.clone())]
+                .into_iter()
+                .chain(serial.map(|serial| (Described::Serial, serial)))
+                .collect(),
             // One of those that are known is found without.
             module_path: (!is_known).then(|| file.clone()),
             ..Pkcs11Uri::default()

@@ -24,7 +24,7 @@ use crate::certificate::{begun, name};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::session::session_keys::{LABEL, value_of};
 use crate::pkcs11::session::{KeyOrigin, Placed, TokenKeys, fresh_id};
-use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri, TokenPart};
+use crate::pkcs11_uri::{Described, ObjectPart, Pkcs11Uri};
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;
@@ -42,15 +42,17 @@ impl TokenKeys {
             KeyOrigin::Generated(_) => return Err(unseen(&token.id)),
         };
         let info = token.info()?;
-        let serial = Some(info.serial).filter(|serial| !serial.is_empty());
+        let token_says = [
+            (Described::Token, info.label),
+            (Described::Serial, info.serial),
+        ];
         let told = ProgramKey {
             module: token.file.path.clone(),
             uri: Box::new(Pkcs11Uri {
-                token: TokenPart {
-                    label: Some(info.label).filter(|label| !label.is_empty()),
-                    serial,
-                    ..TokenPart::default()
-                },
+                described: token_says
+                    .into_iter()
+                    .filter(|(_, text)| !text.is_empty())
+                    .collect(),
                 object: object.private(),
                 ..Pkcs11Uri::default()
             }),

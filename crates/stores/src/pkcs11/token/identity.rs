@@ -69,74 +69,37 @@ pub(crate) fn library(module: &ModuleInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pkcs11::token::token_info::{Login, SlotInfo};
-
-    fn token(manufacturer: &str) -> TokenInfo {
-        TokenInfo {
-            label: "token".to_owned(),
-            manufacturer: manufacturer.to_owned(),
-            model: "model".to_owned(),
-            serial: "1".to_owned(),
-            firmware: (1, 0),
-            login: Login::NotNeeded,
-            sessions: None,
-            mechanisms: Vec::new(),
-            mechanism_count: 0,
-            keys: Vec::new(),
-        }
-    }
-
-    fn provenance(description: &str, reader: &str, manufacturer: &str) -> Provenance {
-        let info = token(manufacturer);
-        let module = ModuleInfo {
-            manufacturer: "maker".to_owned(),
-            description: description.to_owned(),
-            version: (1, 0),
-            slots: vec![SlotInfo {
-                id: 0,
-                description: reader.to_owned(),
-                manufacturer: String::new(),
-                token: Ok(info.clone()),
-            }],
-        };
-        identity(&module, &info).provenance
-    }
+    use crate::pkcs11::token::token_info::SlotInfo;
 
     #[test]
     fn a_token_is_measured_virtual_or_a_twin_by_what_is_said_of_it() {
+        let twin = "keymark's twin:nitrokey-hsm";
         for (description, reader, manufacturer, expected) in [
             ("HSM", "slot", "a maker", Provenance::Measured),
-            (
-                "PKCS11",
-                "SoftHSM slot ID 0x1",
-                "SoftHSM project",
-                Provenance::Virtual,
-            ),
+            ("PKCS11", "slot", "SoftHSM project", Provenance::Virtual),
             // A card in vpcd's reader, which no reader is.
             (
                 "OpenSC",
                 "Virtual PCD 00 00",
-                "OpenPGP project",
+                "OpenPGP",
                 Provenance::Virtual,
             ),
-            (
-                "OpenSC",
-                "A Reader 00 00",
-                "OpenPGP project",
-                Provenance::Measured,
-            ),
-            (
-                "keymark's twin:nitrokey-hsm",
-                "slot",
-                "SoftHSM project",
-                Provenance::Twin,
-            ),
+            ("OpenSC", "A Reader 00 00", "OpenPGP", Provenance::Measured),
+            (twin, "slot", "SoftHSM project", Provenance::Twin),
         ] {
-            assert_eq!(
-                provenance(description, reader, manufacturer),
-                expected,
-                "{reader}"
-            );
+            let info = TokenInfo::example(manufacturer);
+            let module = ModuleInfo {
+                manufacturer: "maker".to_owned(),
+                description: description.to_owned(),
+                version: (1, 0),
+                slots: vec![SlotInfo {
+                    id: 0,
+                    description: reader.to_owned(),
+                    manufacturer: String::new(),
+                    token: Ok(info.clone()),
+                }],
+            };
+            assert_eq!(identity(&module, &info).provenance, expected, "{reader}");
         }
     }
 }

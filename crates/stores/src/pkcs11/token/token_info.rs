@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::{self, KeyInfo};
 use crate::pkcs11::module::Module;
 use crate::pkcs11::module::codes::failed;
-use crate::pkcs11_uri::Pkcs11Uri;
+use crate::pkcs11_uri::{Described, Pkcs11Uri};
 use crate::user::TokenId;
 
 /// All of it.
@@ -117,6 +117,23 @@ impl TokenInfo {
         token_id(&self.manufacturer, called(&self.serial, &self.label))
     }
 
+    /// A token of that manufacturer without anything.
+    #[cfg(test)]
+    pub(super) fn example(manufacturer: &str) -> Self {
+        Self {
+            label: "token".to_owned(),
+            manufacturer: manufacturer.to_owned(),
+            model: "model".to_owned(),
+            serial: "1".to_owned(),
+            firmware: (0, 0),
+            login: Login::NotNeeded,
+            sessions: None,
+            mechanisms: Vec::new(),
+            mechanism_count: 0,
+            keys: Vec::new(),
+        }
+    }
+
     /// The mechanism, if the token has it.
     pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismInfo> {
         self.mechanisms
@@ -143,23 +160,20 @@ fn typed(text: &str) -> String {
 impl Pkcs11Uri {
     /// Returns whether it means a token in that slot of that module (RFC 7512 §2.4).
     pub fn matches(&self, module: &ModuleInfo, slot: &SlotInfo, token: &TokenInfo) -> bool {
-        let texts = [
-            (&self.library.manufacturer, &module.manufacturer),
-            (&self.library.description, &module.description),
-            (&self.slot.description, &slot.description),
-            (&self.slot.manufacturer, &slot.manufacturer),
-            (&self.token.label, &token.label),
-            (&self.token.manufacturer, &token.manufacturer),
-            (&self.token.model, &token.model),
-            (&self.token.serial, &token.serial),
-        ];
-        let said = |(wanted, said): (&Option<String>, &String)| {
-            wanted.as_ref().is_none_or(|wanted| wanted == said)
+        let said = |attribute| match attribute {
+            Described::LibraryManufacturer => module.manufacturer.clone(),
+            Described::LibraryDescription => module.description.clone(),
+            Described::LibraryVersion => format!("{}.{}", module.version.0, module.version.1),
+            Described::SlotId => slot.id.to_string(),
+            Described::SlotDescription => slot.description.clone(),
+            Described::SlotManufacturer => slot.manufacturer.clone(),
+            Described::Token => token.label.clone(),
+            Described::Manufacturer => token.manufacturer.clone(),
+            Described::Model => token.model.clone(),
+            Described::Serial => token.serial.clone(),
         };
-        let library = self.library.version;
-        library.is_none_or(|version| version == module.version)
-            && self.slot.id.is_none_or(|id| id == slot.id)
-            && texts.into_iter().all(said)
+        let mut described = self.described.iter();
+        described.all(|(attribute, wanted)| said(*attribute) == *wanted)
     }
 }
 

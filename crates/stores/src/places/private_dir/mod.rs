@@ -47,7 +47,7 @@ impl PrivateDir {
 
     /// Makes one under `parent`.
     pub fn within(parent: &Path) -> Result<Self, Error> {
-        Self::locked(parent).map_err(|error| {
+        Self::in_directory(parent).map_err(|error| {
             let what = format!("making a private directory in {}", parent.display());
             Error::call(what, error, "set TMPDIR to a writable directory")
         })
@@ -57,15 +57,6 @@ impl PrivateDir {
     /// what a killed keymark has left. Others who may write to that directory cannot know its name, nor get at what
     /// is in it.
     pub fn in_directory(parent: &Path) -> io::Result<Self> {
-        Self::locked(parent)
-    }
-
-    /// The directory itself, whatever becomes of its name; none if another is now in its place.
-    pub fn open(&self) -> io::Result<File> {
-        OwnedDir::open(&self.path).map(OwnedDir::into_file)
-    }
-
-    fn locked(parent: &Path) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
             let made = tempfile::Builder::new()
                 .prefix(PREFIX)
@@ -86,6 +77,11 @@ impl PrivateDir {
             }
         }
         Err(io::ErrorKind::NotFound.into())
+    }
+
+    /// The directory itself, whatever becomes of its name; none if another is now in its place.
+    pub fn open(&self) -> io::Result<File> {
+        OwnedDir::open(&self.path).map(OwnedDir::into_file)
     }
 
     /// Returns its path.
@@ -178,20 +174,6 @@ mod tests {
         fs::create_dir_all(path.join("a/b")).unwrap();
         drop(dir);
         assert!(!path.exists());
-    }
-
-    #[test]
-    fn nothing_but_the_directory_is_left_of_making_it() {
-        let parent = tempfile::tempdir().unwrap();
-        let dir = PrivateDir::within(parent.path()).unwrap();
-        let name = dir.path().file_name().unwrap().to_str().unwrap();
-        assert!(
-            name.len() == PREFIX.len() + RANDOM && name.starts_with(PREFIX),
-            "{name}"
-        );
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
-        drop(dir);
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
     #[test]

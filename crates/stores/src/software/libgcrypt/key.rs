@@ -105,12 +105,13 @@ pub(super) const fn curve(family: Family) -> Option<(&'static str, Option<&'stat
 mod tests {
     use super::*;
 
+    fn read(name: &str) -> Sexp {
+        let key = TestKey::generate(name.parse().unwrap()).unwrap();
+        Sexp::parse(&encode(&key).unwrap()).unwrap()
+    }
+
     #[test]
     fn keys_are_written_as_gnupg_writes_its_own() {
-        let read = |name: &str| {
-            let key = TestKey::generate(name.parse().unwrap()).unwrap();
-            Sexp::parse(&encode(&key).unwrap()).unwrap()
-        };
         let ed25519 = read("ed25519");
         assert_eq!(ed25519.value("curve"), Some(b"Ed25519".as_slice()));
         assert_eq!(ed25519.value("flags"), Some(b"eddsa".as_slice()));
@@ -131,10 +132,6 @@ mod tests {
     /// GnuPG's own files of Ed448 keys lack the flag, and one in 85 is then not found by gpg.
     #[test]
     fn the_curves_of_448_bits_have_the_flags_of_gpgs_keygrips() {
-        let read = |name: &str| {
-            let key = TestKey::generate(name.parse().unwrap()).unwrap();
-            Sexp::parse(&encode(&key).unwrap()).unwrap()
-        };
         let (ed448, cv448) = (read("ed448"), read("cv448"));
         assert_eq!(ed448.value("flags"), Some(b"eddsa".as_slice()));
         assert_eq!(ed448.value("q").unwrap().len(), 57);

@@ -330,75 +330,47 @@ mod tests {
         assert_eq!(ask(&mut card, &[0, 0x20, 0, 0x83]), [0x90, 0]);
     }
 
+    /// A folder keeps the state, with the serial number, and is its owner's alone.
     #[test]
     fn a_folder_keeps_the_state() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = FirmwareOptions {
-            serial: Some([1, 2, 3, 4]),
-            state: Some(folder.path().into()),
-            ..FirmwareOptions::default()
-        };
-        let name = [0, 0xDA, 0, 0x5B, 3, b'k', b'e', b'y'];
-        let mut card = Firmware::new(options.clone()).unwrap();
-        ask(&mut card, SELECT);
-        assert_eq!(ask(&mut card, &verify(0x83, b"12345678")), [0x90, 0]);
-        assert_eq!(ask(&mut card, &name), [0x90, 0]);
-        let in_use = Firmware::new(options.clone()).unwrap_err().to_string();
-        assert!(in_use.contains("in use"), "{in_use}");
-        let copy = tempfile::tempdir().unwrap();
-        for file in ["internal.flash", "external.flash"] {
-            std::fs::copy(folder.path().join(file), copy.path().join(file)).unwrap();
-        }
-        let state = Some(copy.path().into());
-        let mut again = Firmware::new(FirmwareOptions { state, ..options }).unwrap();
-        ask(&mut again, SELECT);
-        assert_eq!(ask(&mut again, &[0, 0xCA, 0, 0x5B, 0]), *b"key\x90\x00");
-    }
-
-    #[test]
-    fn the_serial_is_part_of_the_state_which_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("token");
-        let served = |serial| {
-            let options = FirmwareOptions {
-                serial,
-                state: Some(state.clone()),
-                ..FirmwareOptions::default()
-            };
-            // Its flash is never freed, and stays locked: another process would not find it so.
-            let serial = Firmware::new(options).unwrap().serial();
+        let options = |serial| FirmwareOptions {
+            serial,
+            state: Some(state.clone()),
+            ..FirmwareOptions::default()
+        };
+        // Its flash is never freed, and stays locked: another process would not find it so.
+        let unlock = || {
             for file in ["internal.flash", "external.flash"] {
                 let (file, copy) = (state.join(file), state.join("copy"));
                 std::fs::copy(&file, &copy).unwrap();
                 std::fs::rename(copy, file).unwrap();
             }
-            serial
         };
-        let first = served(None);
-        assert_eq!(served(None), first);
-        assert_eq!(served(Some([1, 2, 3, 4])), first);
+        let name = [0, 0xDA, 0, 0x5B, 3, b'k', b'e', b'y'];
+        let mut card = Firmware::new(options(None)).unwrap();
+        ask(&mut card, SELECT);
+        assert_eq!(ask(&mut card, &verify(0x83, b"12345678")), [0x90, 0]);
+        assert_eq!(ask(&mut card, &name), [0x90, 0]);
+        let in_use = Firmware::new(options(None)).unwrap_err().to_string();
+        assert!(in_use.contains("in use"), "{in_use}");
+        for serial in [None, Some([1, 2, 3, 4])] {
+            unlock();
+            let mut again = Firmware::new(options(serial)).unwrap();
+            assert_eq!(again.serial(), card.serial());
+            ask(&mut again, SELECT);
+            assert_eq!(ask(&mut again, &[0, 0xCA, 0, 0x5B, 0]), *b"key\x90\x00");
+        }
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&state), 0o700);
         for entry in std::fs::read_dir(&state).unwrap() {
-            let path = entry.unwrap().path();
-            assert_eq!(mode(&path), 0o600, "{}", path.display());
+            assert_eq!(mode(&entry.unwrap().path()), 0o600);
         }
+        unlock();
         std::fs::write(state.join("serial"), "seven").unwrap();
-        let error = Firmware::new(FirmwareOptions {
-            state: Some(state.clone()),
-            ..FirmwareOptions::default()
-        });
-        let error = error.unwrap_err().to_string();
+        let error = Firmware::new(options(None)).unwrap_err().to_string();
         assert!(error.contains("serial"), "{error}");
-    }
-
-    #[test]
-    fn a_challenge_is_as_long_as_it_is_asked_for() {
-        let mut card = Firmware::new(FirmwareOptions::default()).unwrap();
-        ask(&mut card, SELECT);
-        let sixteen = ask(&mut card, &[0, 0x84, 0, 0, 16]);
-        assert_eq!((sixteen.len(), &sixteen[16..]), (18, &[0x90, 0][..]));
-        assert_eq!(ask(&mut card, &[0, 0x84, 0, 0, 0]).len(), 258);
     }
 }

@@ -17,18 +17,11 @@ fn a_slot_without_a_key_is_named() {
 
 #[test]
 fn a_slot_of_which_the_card_says_nothing_is_not_taken_for_empty() {
-    const GET_DATA: u8 = 0xCA;
     let card = card();
-    let user = User {
-        pins: Pins::factory(),
-        consent: Consent {
-            touch: Touch::Refused,
-            write: Some(card.device.facts().unwrap().token().name()),
-        },
-        notice: Arc::new(Unattended),
-    };
     let write = || {
-        let device = behind(&card.port, user.clone());
+        let consent = may_write(card.device.facts().unwrap());
+        let user = user("123456", consent, Unattended);
+        let device = scripted::device(Arc::clone(&card.port) as _, user);
         let slot = device.facts().unwrap().slot(Slot::Decryption).clone();
         let refused = device.write_test_key(Slot::Decryption, "cv25519".parse().unwrap());
         (slot.key, refused.unwrap_err().to_string())
@@ -39,7 +32,7 @@ fn a_slot_of_which_the_card_says_nothing_is_not_taken_for_empty() {
         refused.contains("no journal"),
         "no consent is needed: {refused}"
     );
-    *card.fault.lock().unwrap() = Some((GET_DATA, Answer::Silent));
+    card.answers(GET_DATA, Answer::Silent);
     let (key, refused) = write();
     assert_eq!(key, KeyPresence::Unknown);
     assert!(refused.contains("did not agree"), "{refused}");
@@ -49,15 +42,6 @@ fn a_slot_of_which_the_card_says_nothing_is_not_taken_for_empty() {
 
 #[test]
 fn a_key_that_its_owner_has_put_back_is_left_alone_where_the_card_says_nothing() {
-    const GET_DATA: u8 = 0xCA;
-    /// Lets everything be written over.
-    struct Willing;
-    impl Notice for Willing {
-        fn tell(&self, _: &str) {}
-        fn agrees(&self, _: &str) -> bool {
-            true
-        }
-    }
     let reader = CardMaker::virtual_card().make().unwrap();
     let keys = Arc::new(SoftwareStore::default());
     let algorithm = "ed25519".parse().unwrap();
@@ -65,28 +49,28 @@ fn a_key_that_its_owner_has_put_back_is_left_alone_where_the_card_says_nothing()
     let own = own.unwrap();
     let owner = CardDevice::of_virtual(&CardMaker::virtual_card(), reader.clone(), keys);
     owner.import(&own, Slot::Signature).unwrap();
-    let port = Faulty {
-        port: VirtualPort(reader),
-        fault: Arc::new(Mutex::new(Some((GET_DATA, Answer::Silent)))),
-    };
-    let user = User {
-        pins: Pins::factory(),
-        consent: Consent {
-            touch: Touch::Refused,
-            write: Some(owner.facts().unwrap().token().name()),
+    let fault = Some((GET_DATA, Answer::Silent));
+    let port = Scripted::new(
+        reader,
+        Faulty {
+            fault,
+            ..Faulty::default()
         },
-        notice: Arc::new(Willing),
+    );
+    let willing = || {
+        let consent = may_write(owner.facts().unwrap());
+        scripted::device(Arc::clone(&port) as _, user("123456", consent, Willing))
     };
     let directory = tempfile::tempdir().unwrap();
     let journals = Journals::within(directory.path().to_owned());
-    let killed = behind(&port, user.clone());
+    let killed = willing();
     killed.journal_to(journals.clone(), "run");
     killed
         .write_test_key(Slot::Signature, "nistp256".parse().unwrap())
         .unwrap();
     drop(killed);
     owner.import(&own, Slot::Signature).unwrap();
-    let next = behind(&port, user);
+    let next = willing();
     next.undo(journals.left().journals.remove(0)).unwrap();
     let there = next.slot_public_key(Slot::Signature, algorithm);
     assert!(there.is_ok(), "{there:?}");
@@ -112,11 +96,8 @@ fn pins_are_tried_under_the_rules() {
     let right = arm(&device(&card.port, "123456")).unwrap_err().to_string();
     assert!(right.contains("1 try left"), "{right}");
     // Another program uses the last one up.
-    let mut channel = card.port.port.connect().unwrap();
-    let mut response = Vec::new();
-    channel
-        .transmit(&[0, VERIFY, 0, 0x82, 6, 0, 0, 0, 0, 0, 0], &mut response)
-        .unwrap();
+    let wrong = [0, VERIFY, 0, 0x82, 6, 0, 0, 0, 0, 0, 0];
+    card.port.reader.connect().transmit(&wrong).unwrap();
     assert_eq!(tries(), 0);
     let blocked = arm(&device(&card.port, "123456")).unwrap_err().to_string();
     assert!(blocked.contains("blocked"), "{blocked}");
@@ -125,19 +106,18 @@ fn pins_are_tried_under_the_rules() {
 #[test]
 fn a_key_that_wants_a_touch_is_not_used_unasked() {
     let card = card();
-    let mut channel = card.port.port.connect().unwrap();
-    let mut response = Vec::new();
+    let mut channel = card.port.reader.connect();
     let admin = [&[0, VERIFY, 0, 0x83, 8][..], b"12345678"].concat();
     // D6: touch for signatures, by a button (§4.4.3.6).
     for command in [&admin[..], &[0, 0xDA, 0x00, 0xD6, 2, 0x01, 0x20]] {
-        channel.transmit(command, &mut response).unwrap();
-        assert_eq!(response, [0x90, 0x00], "{command:x?}");
+        let answer = channel.transmit(command).unwrap();
+        assert_eq!(answer.response, [0x90, 0x00], "{command:x?}");
     }
     let careful = device(&card.port, "123456");
     let error = open(&careful, Operation::Sign).err().unwrap().to_string();
     assert!(error.contains("--allow-touch"), "{error}");
 
-    struct Told(Mutex<Vec<String>>);
+    struct Told(Arc<Mutex<Vec<String>>>);
     impl Notice for Told {
         fn tell(&self, text: &str) {
             self.0.lock().unwrap().push(text.to_owned());
@@ -146,24 +126,20 @@ fn a_key_that_wants_a_touch_is_not_used_unasked() {
             false
         }
     }
-    let told = Arc::new(Told(Mutex::default()));
+    let told = Arc::default();
     let consent = Consent {
         touch: Touch::Allowed,
         write: None,
     };
-    let user = User {
-        pins: Pins::factory(),
-        consent,
-        notice: told.clone(),
-    };
-    let device = behind(&card.port, user);
+    let user = user("123456", consent, Told(Arc::clone(&told)));
+    let device = scripted::device(Arc::clone(&card.port) as _, user);
     let mut handle = open(&device, Operation::Sign).unwrap();
     let mut output = vec![0; 1024];
     for input in card.challenge.inputs.iter().take(2) {
         handle.arm(input).unwrap();
         handle.perform(input, &mut output).unwrap();
     }
-    let told = told.0.lock().unwrap();
+    let told = told.lock().unwrap();
     assert_eq!(told.len(), 2, "once for each use: {told:?}");
     assert!(told[0].contains("touch the button"), "{told:?}");
 }

@@ -7,10 +7,8 @@ mod suite;
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_stores::card::Slot;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
 use keymark_stores::scheme::Scheme;
@@ -18,6 +16,7 @@ use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::CardReader;
 
+use crate::scripted::load;
 use suite::Use;
 
 #[test]
@@ -54,21 +53,13 @@ fn virtual_cards_conform() {
 
 /// A card with a key in each slot.
 fn loaded() -> (CardReader, CardDevice) {
-    let maker = CardMaker::virtual_card();
-    let reader = maker.make().unwrap();
-    let keys = Arc::new(SoftwareStore::default());
-    let device = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));
-    for (name, operation) in [
+    let reader = CardMaker::virtual_card().make().unwrap();
+    let keys = [
         ("nistp256", Operation::Sign),
         ("cv25519", Operation::Decrypt),
         ("ed25519", Operation::Authenticate),
-    ] {
-        let algorithm: Algorithm = name.parse().unwrap();
-        let capability = Capability::new(algorithm, operation);
-        let key = keys.made_for(capability).unwrap();
-        device.import(&key, Slot::of(operation).unwrap()).unwrap();
-    }
-    device.allow_many_signatures().unwrap();
+    ];
+    let device = load(&reader, &keys);
     (reader, device)
 }
 

@@ -83,17 +83,17 @@ fn softhsm_conforms_traced() {
 
 #[test]
 fn kryoptic_conforms_traced() {
-    let quick = ["rsa2048", "nistp256", "ed25519", "cv25519"];
+    let quick = [
+        "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "cv25519", "cv448", "mldsa65",
+        "mlkem768",
+    ];
     conforms_traced(ManagedKind::Kryoptic, "kryoptic_conforms_traced", &quick);
 }
 
 #[test]
 fn swtpm_conforms_traced() {
-    conforms_traced(
-        ManagedKind::Swtpm,
-        "swtpm_conforms_traced",
-        &["rsa2048", "nistp256"],
-    );
+    let quick = ["rsa2048", "nistp256", "nistp384"];
+    conforms_traced(ManagedKind::Swtpm, "swtpm_conforms_traced", &quick);
 }
 
 #[test]
@@ -105,19 +105,4 @@ fn a_twin_conforms() {
         "a_twin_conforms",
         &["rsa2048", "nistp256", "nistp384"],
     );
-}
-
-#[test]
-fn kryoptic_conforms() {
-    let quick = [
-        "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "cv25519", "cv448", "mldsa65",
-        "mlkem768",
-    ];
-    conforms(ManagedKind::Kryoptic, "kryoptic_conforms", &quick);
-}
-
-#[test]
-fn swtpm_conforms() {
-    let quick = ["rsa2048", "nistp256", "nistp384"];
-    conforms(ManagedKind::Swtpm, "swtpm_conforms", &quick);
 }

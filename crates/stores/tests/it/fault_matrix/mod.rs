@@ -10,16 +10,16 @@ use std::sync::{Arc, Mutex};
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::store::KeyRef;
 use keymark_bench::workload::Input;
 use keymark_stores::card::{CardAccess as _, Slot};
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, KeyPresence, Port};
+use keymark_stores::openpgp_card::{CardDevice, KeyPresence, Port as _};
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::Firmware;
-use keymark_stores::tokens::reader::CardReader;
 
-use theatre::{Fault, SELECT, Theatre, USER_PIN, every_fault, files, firmware};
+use crate::scripted::load;
+use theatre::{Fault, SELECT, Theatre, USER_PIN, every_fault, firmware};
 
 const VERIFY: u8 = 0x20;
 const WRONG_PIN: &str = "654321";
@@ -162,23 +162,6 @@ fn restoring() {
 }
 
 #[test]
-fn a_test_key_goes_whatever_the_attributes_were() {
-    let theatre = Theatre::new();
-    for (slot, algorithm) in WRITTEN {
-        let device = theatre.device(USER_PIN);
-        device
-            .write_test_key(slot, algorithm.parse().unwrap())
-            .unwrap();
-        let written = theatre.facts();
-        assert_eq!(written.slot(slot).key, KeyPresence::Imported);
-        assert_eq!(files(&theatre.directory.path().join("journal")), 1);
-        device.restore().unwrap();
-        assert_eq!(theatre.facts().slots, theatre.before.slots);
-        assert_eq!(files(&theatre.directory.path().join("journal")), 0);
-    }
-}
-
-#[test]
 fn restoring_goes_on_after_a_slot_that_refuses() {
     let theatre = Theatre::new();
     let device = theatre.device(USER_PIN);
@@ -211,16 +194,7 @@ fn a_key_that_its_owner_has_made_since_is_left_alone() {
         .write_test_key(slot, algorithm.parse().unwrap())
         .unwrap();
     drop(device);
-    let keys = Arc::default();
-    let owner = CardDevice::of_virtual(
-        &CardMaker::virtual_card(),
-        theatre.stage.reader.clone(),
-        Arc::clone(&keys),
-    );
-    let capability = Capability::new("nistp256".parse().unwrap(), Operation::Decrypt);
-    owner
-        .import(&keys.made_for(capability).unwrap(), slot)
-        .unwrap();
+    load(&theatre.stage.reader, &[("nistp256", Operation::Decrypt)]);
     let owned = theatre.facts();
     for journal in theatre.journals().left().journals {
         theatre.device(USER_PIN).undo(journal).unwrap();
@@ -275,8 +249,8 @@ fn a_verify_that_is_answered_6cxx_is_sent_once() {
         }
     }
     let verified = Arc::default();
-    let mut theatre = Theatre::new();
-    theatre.stage.reader = CardReader::new(Box::new(Picky {
+    let theatre = Theatre::new();
+    theatre.stage.reader.insert(Box::new(Picky {
         card: firmware([0x0A, 0x1B, 0x2C, 0x3D]),
         verified: Arc::clone(&verified),
     }));

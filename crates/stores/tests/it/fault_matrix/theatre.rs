@@ -5,19 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::Capability;
-use keymark_stores::card::{CardPlace, Slot};
 use keymark_stores::journal::Journals;
-use keymark_stores::openpgp_card::{
-    CardDevice, CardFacts, CardMaker, Channel, Port, Reset, VirtualPort,
-};
+use keymark_stores::openpgp_card::{CardDevice, CardFacts, Channel};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
 use keymark_stores::tokens::reader::CardReader;
-use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, Touch, User};
+
+use crate::scripted::{self, Script, Scripted, Willing, may_write, user};
 
 pub(crate) const USER_PIN: &str = "123456";
-const ADMIN_PIN: &str = "12345678";
 pub(crate) const SELECT: [u8; 12] = [0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];
 /// PUT DATA C3.
 const ED25519_FOR_AUT: [u8; 15] = [
@@ -48,8 +44,9 @@ impl Fault {
     ];
 }
 
-#[derive(Default)]
-pub(crate) struct Script {
+/// A fault that strikes at one of the commands.
+pub(crate) struct Play {
+    reader: CardReader,
     strike: Option<(Fault, usize)>,
     sent: usize,
     /// The card that was taken out.
@@ -58,72 +55,35 @@ pub(crate) struct Script {
     other: Option<Box<dyn Card>>,
 }
 
-/// A reader to which the script happens.
-#[derive(Clone)]
-pub(crate) struct Stage {
-    pub(crate) reader: CardReader,
-    script: Arc<Mutex<Script>>,
-}
-
-impl std::fmt::Debug for Stage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Stage")
-    }
-}
-
-impl Port for Stage {
-    fn connect(&self) -> Result<Box<dyn Channel>, Error> {
-        Ok(Box::new(StagedChannel {
-            card: VirtualPort(self.reader.clone()).connect()?,
-            stage: self.clone(),
-        }))
-    }
-
-    fn reader(&self) -> String {
-        "stage".to_owned()
-    }
-
-    fn atr(&self) -> Result<Vec<u8>, Error> {
-        VirtualPort(self.reader.clone()).atr()
-    }
-
-    fn reset(&self) -> Result<Reset, Error> {
-        VirtualPort(self.reader.clone()).reset()
-    }
-}
-
-pub(crate) struct StagedChannel {
-    card: Box<dyn Channel>,
-    pub(crate) stage: Stage,
-}
-
-impl Channel for StagedChannel {
-    fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error> {
+impl Script for Play {
+    fn transmit(
+        &mut self,
+        card: &mut dyn Channel,
+        command: &[u8],
+        response: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let gone = |what: &str| Error::call("SCardTransmit", what, "");
-        let mut script = self.stage.script.lock().unwrap();
-        let strikes = script.strike.filter(|(_, at)| *at == script.sent);
-        script.sent += 1;
-        let reader = &self.stage.reader;
+        let strikes = self.strike.filter(|(_, at)| *at == self.sent);
+        self.sent += 1;
         match strikes.map(|(fault, _)| fault) {
-            Some(Fault::Pulled) => script.taken = reader.remove(),
+            Some(Fault::Pulled) => self.taken = self.reader.remove(),
             Some(Fault::Swapped) => {
-                script.taken = reader.remove();
-                reader.insert(script.other.take().unwrap());
+                self.taken = self.reader.remove();
+                self.reader.insert(self.other.take().unwrap());
             }
-            Some(Fault::Reset) => drop(reader.connect().power_on()),
+            Some(Fault::Reset) => drop(self.reader.connect().power_on()),
             Some(Fault::Lost) => return Err(gone("the command was lost")),
             Some(Fault::Unanswered) => {
-                self.card.transmit(command, response)?;
+                card.transmit(command, response)?;
                 return Err(gone("the response was lost"));
             }
             None => {}
         }
-        drop(script);
-        self.card.transmit(command, response)
+        card.transmit(command, response)
     }
 }
 
-impl Stage {
+impl Scripted<Play> {
     pub(crate) fn arm(&self, fault: Fault, at: usize) {
         let mut script = self.script.lock().unwrap();
         script.sent = 0;
@@ -173,19 +133,9 @@ impl Card for Bystander {
     }
 }
 
-pub(crate) struct Silent;
-
-impl Notice for Silent {
-    fn tell(&self, _: &str) {}
-
-    fn agrees(&self, _: &str) -> bool {
-        true
-    }
-}
-
 /// A card with an ed25519 key to sign with, two other slots that are empty, and another owner's card.
 pub(crate) struct Theatre {
-    pub(crate) stage: Stage,
+    pub(crate) stage: Arc<Scripted<Play>>,
     harm: Harm,
     pub(crate) before: CardFacts,
     pub(crate) directory: tempfile::TempDir,
@@ -202,37 +152,29 @@ pub(crate) fn firmware(serial: [u8; 4]) -> Firmware {
 impl Theatre {
     pub(crate) fn new() -> Self {
         let reader = CardReader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
-        let keys = Arc::default();
-        let maker = CardMaker::virtual_card();
-        let made = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));
-        let capability = Capability::new("ed25519".parse().unwrap(), Operation::Sign);
-        let key = keys.made_for(capability).unwrap();
-        made.import(&key, Slot::Signature).unwrap();
-        made.allow_many_signatures().unwrap();
-        let mut channel = VirtualPort(reader.clone()).connect().unwrap();
+        let made = scripted::load(&reader, &[("ed25519", Operation::Sign)]);
+        let mut channel = reader.connect();
         for command in [
             &SELECT[..],
             b"\x00\x20\x00\x83\x0812345678",
             &ED25519_FOR_AUT,
         ] {
-            let mut answer = Vec::new();
-            channel.transmit(command, &mut answer).unwrap();
-            assert_eq!(answer, [0x90, 0x00]);
+            assert_eq!(channel.transmit(command).unwrap().response, [0x90, 0x00]);
         }
         let harm = Harm::default();
         let other = Bystander {
             card: firmware([0x0B, 0xAD, 0xCA, 0xFE]),
             harm: harm.clone(),
         };
-        let script = Script {
+        let play = Play {
+            reader: reader.clone(),
+            strike: None,
+            sent: 0,
+            taken: None,
             other: Some(Box::new(other)),
-            ..Script::default()
         };
         let mut theatre = Self {
-            stage: Stage {
-                reader,
-                script: Arc::new(Mutex::new(script)),
-            },
+            stage: Scripted::new(reader, play),
             harm,
             before: made.facts().unwrap().clone(),
             directory: tempfile::tempdir().unwrap(),
@@ -246,22 +188,9 @@ impl Theatre {
     }
 
     /// keymark, which has looked at the card before anything happens to it.
-    pub(crate) fn device(&self, user: &str) -> CardDevice {
-        let known = |pin: &str| PinSource::Known(Pin::new(pin));
-        let user = User {
-            pins: Pins {
-                user: known(user),
-                admin: known(ADMIN_PIN),
-            },
-            consent: Consent {
-                touch: Touch::Refused,
-                write: Some(self.before.token().name()),
-            },
-            notice: Arc::new(Silent),
-        };
-        let place = CardPlace::Pcscd("stage".to_owned());
-        let name = CardMaker::virtual_card().device();
-        let device = CardDevice::new(Arc::new(self.stage.clone()), place, name, user);
+    pub(crate) fn device(&self, pin: &str) -> CardDevice {
+        let user = user(pin, may_write(&self.before), Willing);
+        let device = scripted::device(Arc::clone(&self.stage) as _, user);
         device.journal_to(self.journals(), "20261121-0415");
         device
     }
@@ -303,7 +232,7 @@ impl Theatre {
     }
 }
 
-pub(crate) fn files(directory: &Path) -> usize {
+fn files(directory: &Path) -> usize {
     std::fs::read_dir(directory).map_or(0, Iterator::count)
 }
 

@@ -1,4 +1,4 @@
-//! Recognition of a card by its answers and its reader.
+//! Recognition of a card by its answers and its USB device.
 
 use super::{Catalogue, Token, UsbId};
 
@@ -11,14 +11,6 @@ const SMARTPGP_DEFAULT: u16 = 0xAFAF;
 const NITROKEY_PRO: UsbId = nitrokey(0x4108);
 const NITROKEY_STORAGE: UsbId = nitrokey(0x4109);
 
-/// Nitrokeys by what their readers are called where the USB id cannot be had.
-const NITROKEY_READERS: [(&str, UsbId); 4] = [
-    ("Nitrokey Pro", NITROKEY_PRO),
-    ("Nitrokey Storage", NITROKEY_STORAGE),
-    ("Nitrokey Start", nitrokey(0x4211)),
-    ("Nitrokey 3", nitrokey(0x42B2)),
-];
-
 /// Carries a card like any other reader.
 const SCT3522: UsbId = usb(0x04E6, 0x5817);
 
@@ -30,17 +22,13 @@ const fn nitrokey(product: u16) -> UsbId {
     usb(0x20A0, product)
 }
 
-/// Answers of a card and its reader about themselves.
+/// Answers of a card about itself, and its reader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Manufacturer in the AID (OpenPGP card 3.4.1 §4.2.1).
     pub manufacturer: u16,
     /// Major and minor version of the specification, from the AID.
     pub card_version: (u8, u8),
-    /// Answer to reset from PC/SC (ISO 7816-3 §8).
-    pub atr: Vec<u8>,
-    /// Name of the reader in PC/SC.
-    pub reader: String,
     /// The reader's, where it is on USB.
     pub usb: Option<UsbId>,
     /// The answer to `00 F1 00 00`, Yubico's version command: three BCD bytes. The applet's version
@@ -53,17 +41,13 @@ impl Catalogue {
     pub fn identify(&self, evidence: &Evidence) -> String {
         yubikey(evidence)
             .or_else(|| self.by_device(evidence))
-            .or_else(|| self.by_platform(evidence))
+            .or_else(|| platform(evidence))
             .unwrap_or_else(|| self.issuer(evidence.manufacturer))
     }
 
-    /// A USB device of a token's, or a reader that is called like one.
+    /// A USB device of a token's.
     fn by_device(&self, evidence: &Evidence) -> Option<String> {
-        let by_name = || nitrokey_by_reader(&evidence.reader);
-        let device = evidence.usb.or_else(by_name)?;
-        if device == SCT3522 {
-            return None;
-        }
+        let device = evidence.usb.filter(|device| *device != SCT3522)?;
         let name = self.usb_name(device)?;
         let listed = |token: &Token| token.usb.contains(&device);
         let shared = self.only(listed).is_none();
@@ -78,27 +62,6 @@ impl Catalogue {
             _ => name,
         };
         Some(name.to_owned())
-    }
-
-    /// A chip or firmware that several makers build on.
-    fn by_platform(&self, evidence: &Evidence) -> Option<String> {
-        let (platform, maker) = match evidence.manufacturer {
-            FSIJ => ("Gnuk", FSIJ),
-            ZEITCONTROL => ("ZeitControl BasicCard", ZEITCONTROL),
-            // Its ATR is that of whatever platform carries the applet.
-            YUBICO => return None,
-            _ => platform_by_atr(&evidence.atr)?,
-        };
-        if maker != evidence.manufacturer {
-            let issuer = self.issuer(evidence.manufacturer);
-            return Some(format!("{platform} by its ATR ({issuer})"));
-        }
-        if maker == FSIJ {
-            // Which board it runs on nothing here tells.
-            return Some(platform.to_owned());
-        }
-        let (major, minor) = evidence.card_version;
-        Some(format!("{platform} (OpenPGP card {major}.{minor})"))
     }
 
     /// OpenPGP card 3.4.1 §4.2.1: 0000 and FFFF are for tests, and from FF00 to FFFE serial numbers
@@ -143,27 +106,14 @@ fn consistent(token: &Token, evidence: &Evidence) -> bool {
             .is_none_or(|version| version == evidence.card_version)
 }
 
-fn nitrokey_by_reader(reader: &str) -> Option<UsbId> {
-    let reader = reader.to_lowercase();
-    let named = |name: &str| {
-        reader
-            .split(name)
-            .skip(1)
-            .any(|behind| !behind.starts_with(char::is_alphanumeric))
-    };
-    NITROKEY_READERS
-        .iter()
-        .find(|(name, _)| named(&name.to_lowercase()))
-        .map(|(_, device)| *device)
-}
-
-/// The heuristics of GnuPG's scd/app.c, with the manufacturer id of the platform's maker.
-fn platform_by_atr(atr: &[u8]) -> Option<(&'static str, u16)> {
-    match atr {
-        [_, _, 0x11, ..] if atr.len() == 21 => Some(("Gnuk", FSIJ)),
-        [_, _, _, _, _, _, _, 0x75, ..] if atr.len() == 21 => {
-            Some(("ZeitControl BasicCard", ZEITCONTROL))
-        }
+/// A chip or firmware, by its maker's id. Which board Gnuk runs on nothing here tells.
+fn platform(evidence: &Evidence) -> Option<String> {
+    let (major, minor) = evidence.card_version;
+    match evidence.manufacturer {
+        FSIJ => Some("Gnuk".to_owned()),
+        ZEITCONTROL => Some(format!(
+            "ZeitControl BasicCard (OpenPGP card {major}.{minor})"
+        )),
         _ => None,
     }
 }
