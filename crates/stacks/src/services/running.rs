@@ -19,7 +19,6 @@ use crate::gnupg::homes::GnupgHomes;
 use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
 use crate::tls::Keys;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::running::{Served, on_port};
 
 /// Shortest round: ten clients of a service that takes tenths of a second settle late.
@@ -130,8 +129,7 @@ impl RunningService {
             let directory = ServerDirectory::empty()?;
             let mut command = configured(&directory, port)?;
             command.env("HOME", directory.private.path());
-            let called = (name, &[][..] as &[(&str, ServerFault)]);
-            Served::start(command, directory, called, (port, READY), |address| {
+            Served::start(command, directory, name, (port, READY), |address| {
                 right(&Service {
                     address,
                     ..service.clone()

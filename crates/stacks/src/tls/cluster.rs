@@ -12,7 +12,7 @@ use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
 use crate::tls::servers::{
     self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Identity,
-    InstalledServer, Purpose, RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay,
+    InstalledServer, Purpose, RunningServer, SearchPath, Served, ServerSpec, TokenWay,
     Weak,
 };
 
@@ -75,8 +75,7 @@ impl Starting<'_> {
         other: Option<Algorithm>,
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<RunningServer, Error> {
-        let handshakes = Handshakes::of(asked.version, asked.key_exchange);
-        let mut handshakes = handshakes.map_err(ServerError::from)?;
+        let mut handshakes = Handshakes::of(asked.version, asked.key_exchange)?;
         handshakes.resumed = asked.resumed;
         let installed = self.servers.get(case.stack)?;
         let identity = keys.certified(case.algorithm, installed, self.way)?;
@@ -84,9 +83,7 @@ impl Starting<'_> {
             None => Certificates::one(identity),
             Some(other) => {
                 let second = keys.certified(other, installed, self.way)?;
-                Certificates::of_two(identity, second).map_err(|impossible| {
-                    Error::call("giving a server two certificates", impossible, "")
-                })?
+                Certificates::of_two(identity, second)?
             }
         };
         let mut spec = ServerSpec {
@@ -102,7 +99,7 @@ impl Starting<'_> {
         if let Some(key) = asked.client {
             spec = spec.requiring(Identity::generate(key, Purpose::Client)?);
         }
-        Ok(RunningServer::start(installed, &spec)?)
+        RunningServer::start(installed, &spec)
     }
 }
 
@@ -280,7 +277,7 @@ impl Servers {
         let version = &self.by_stack.get(&case.stack)?.openssl().ok()?.version;
         let asked = Handshake::of(case).ok()?;
         let keys = std::iter::once(case.algorithm).chain(asked.client);
-        servers::too_new(version, keys, &[asked.key_exchange]).map(|why| why.to_string())
+        servers::too_new(version, keys, &[asked.key_exchange])
     }
 
     /// Versions of the programs, and of the library of cryptography that each uses.

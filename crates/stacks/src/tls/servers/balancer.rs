@@ -15,8 +15,6 @@ use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::handshake::Balance;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::error::ServerError;
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::running::{Served, on_port};
 use crate::tls::servers::worker_user::WorkerUser;
 
@@ -27,8 +25,6 @@ const HAPROXY: Program = Program {
     version: &[("-v", "version ")],
     ..Program::of_package("haproxy", &["haproxy"], "haproxy")
 };
-/// Its words for what goes wrong.
-const FAULTS: &[(&str, ServerFault)] = &[("cannot bind socket", ServerFault::PortTaken)];
 
 #[derive(Template)]
 #[template(path = "haproxy.cfg", escape = "none")]
@@ -79,10 +75,10 @@ impl Balancer {
         backends: &[SocketAddr],
         balance: Balance,
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self, Error> {
         if backends.is_empty() || backends.iter().any(|backend| !backend.ip().is_loopback()) {
             let reason = "it needs servers on loopback";
-            return Err(Error::call("starting a balancer", reason, "").into());
+            return Err(Error::call("starting a balancer", reason, ""));
         }
         let process = on_port(port, |port| {
             let directory = ServerDirectory::empty()?;
@@ -100,8 +96,7 @@ impl Balancer {
             write_private(&directory.configuration, text.as_bytes())?;
             let mut command = program::command(&installed.program);
             command.arg("-db").arg("-f").arg(&directory.configuration);
-            let called = (HAPROXY.name, FAULTS);
-            Served::start(command, directory, called, (port, READY), |address| {
+            Served::start(command, directory, HAPROXY.name, (port, READY), |address| {
                 let connected = TcpStream::connect_timeout(&address, CONNECT);
                 let refused = |_| "it accepts no connection".to_owned();
                 connected.map(drop).map_err(refused)

@@ -3,6 +3,10 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+use std::sync::LazyLock;
+
+use keymark_bench::shipped::shipped;
+use serde::Deserialize;
 
 /// Lines of the end of a log.
 const LINES: usize = 6;
@@ -12,76 +16,35 @@ const LONGEST: usize = 300;
 const KEPT: usize = 40;
 const END: u64 = 64 * 1024;
 
-/// A fault that servers tell by words of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ServerFault {
-    PortTaken,
-    KeyMismatch,
-    NoCipher,
-    NoGroup,
-    Pin,
-    Weak,
-    Permission,
-    Files,
+/// Fault that servers tell by words of their own or of OpenSSL.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ServerFault {
+    words: Vec<String>,
+    pub(crate) reason: String,
+    pub(crate) advice: String,
 }
 
-/// Words of the operating system and of OpenSSL; each kind of server has some of its own.
-const WORDS: [(&str, ServerFault); 7] = [
-    ("Address already in use", ServerFault::PortTaken),
-    ("key values mismatch", ServerFault::KeyMismatch),
-    ("Login failed", ServerFault::Pin),
-    ("key too small", ServerFault::Weak),
-    ("dh key too small", ServerFault::Weak),
-    ("Permission denied", ServerFault::Permission),
-    ("Too many open files", ServerFault::Files),
-];
+/// Faults in the order of the search.
+#[derive(Debug, Deserialize)]
+struct FaultList {
+    fault: Vec<ServerFault>,
+}
+
+static FAULTS: LazyLock<FaultList> = LazyLock::new(|| {
+    shipped(include_str!(
+        "../../../../../data/server-faults.toml"
+    ))
+});
 
 impl ServerFault {
-    /// Finds a known fault in a log, with its first line, without its time. A server's own words tell more.
-    pub(crate) fn in_log(log: &str, own: &[(&str, Self)]) -> Option<(Self, String)> {
-        let mut words = own.iter().chain(&WORDS);
-        words.find_map(|(words, fault)| {
-            let line = log.lines().find(|line| line.contains(words))?;
-            Some((*fault, visible(without_time(line))))
+    /// Finds a known fault in a log, with its first line, without its time.
+    pub(crate) fn in_log(log: &str) -> Option<(&'static Self, String)> {
+        FAULTS.fault.iter().find_map(|fault| {
+            let tells = |line: &&str| fault.words.iter().any(|words| line.contains(words));
+            let line = log.lines().find(tells)?;
+            Some((fault, visible(without_time(line))))
         })
-    }
-
-    /// Reason and advice.
-    pub(crate) const fn told(self) -> (&'static str, &'static str) {
-        match self {
-            Self::PortTaken => (
-                "the port is taken",
-                "choose another, or let keymark choose a free one",
-            ),
-            Self::KeyMismatch => (
-                "certificate and private key do not belong together",
-                "give the key that the certificate was made for",
-            ),
-            Self::NoCipher => (
-                "the server's OpenSSL has none of the ciphers",
-                "'openssl ciphers -v STRING' shows the meaning of a cipher string",
-            ),
-            Self::NoGroup => (
-                "the server's OpenSSL lacks one of the groups",
-                "'openssl list -kem-algorithms' and 'openssl ecparam -list_curves' list what it has",
-            ),
-            Self::Pin => (
-                "the token refused the PIN",
-                "the PIN is not sent a second time",
-            ),
-            Self::Weak => (
-                "OpenSSL refuses a key or parameters as too small",
-                "allow it with --allow-weak",
-            ),
-            Self::Permission => (
-                "it lacks a permission to read",
-                "set TMPDIR to a directory that the server's user may pass through",
-            ),
-            Self::Files => (
-                "it has too few file descriptors",
-                "raise the limit: ulimit -n",
-            ),
-        }
     }
 }
 

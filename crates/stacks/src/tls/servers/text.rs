@@ -6,11 +6,12 @@
 
 use std::path::Path;
 
+use keymark_bench::Error;
 use keymark_load::TlsVersion;
 
 use crate::openssl::TokenWay;
 use crate::templates::Comments;
-use crate::tls::servers::error::Impossible;
+use crate::tls::servers::impossible;
 use crate::tls::servers::spec::Handshakes;
 use crate::tls::servers::worker_user::WorkerUser;
 
@@ -31,21 +32,23 @@ pub(crate) fn comment(words: &str) -> String {
 }
 
 /// A path that is valid between double quotes in the configuration of Apache, nginx and haproxy.
-pub(crate) fn quotable<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
+pub(crate) fn quotable<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Error> {
     spoken(what, path, "\"'`\\${}#;%")
 }
 
 /// A path that is valid in OpenSSL's configuration as it is (config(5)), in a line of shell, or in a unit of systemd's.
-pub(crate) fn plain<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
+pub(crate) fn plain<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Error> {
     spoken(what, path, " \"'`\\${}#;&|<>()*?!~%")
 }
 
-fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p str, Impossible> {
+fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p str, Error> {
     let means_something = |letter: char| letter.is_control() || special.contains(letter);
     let text = path.to_str().filter(|path| !path.contains(means_something));
-    text.ok_or_else(|| Impossible::PathNotRepresentable {
-        what,
-        path: path.to_string_lossy().into_owned(),
+    text.ok_or_else(|| {
+        let path = path.to_string_lossy();
+        impossible(format!(
+            "{what} cannot be in a configuration: {path:?} has characters with a meaning there"
+        ))
     })
 }
 
@@ -156,6 +159,8 @@ impl Tls<'_> {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -170,11 +175,7 @@ mod tests {
             "/a%{b",
         ] {
             let error = quotable("the key's file", Path::new(path)).unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with("the key's file cannot be in a configuration")
-            );
+            assert_says(&error, ["the key's file cannot be in a configuration"]);
             assert!(!error.to_string().contains('\n'), "{error}");
         }
         let spaced = Path::new("/my keys/key.pem");
