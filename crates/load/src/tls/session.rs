@@ -20,7 +20,7 @@ use super::{Checker, Seen, Weak};
 
 use crate::error::LoadError;
 use crate::failure::{Expectation, Failure, Phase};
-use crate::protocol::{Alert, CipherSuite, SuiteExchange};
+use crate::protocol::{Alert, CipherSuite};
 use crate::resumption::{ResumedShare, ResumptionTurns};
 use crate::target::{Certificate, ClientOffer};
 
@@ -303,14 +303,15 @@ impl Session {
     }
 
     fn exchange(&self, cipher: CipherSuite) -> Option<KeyExchange> {
-        let group = || self.stream.ssl().peer_tmp_key().ok();
-        match cipher.exchange() {
-            SuiteExchange::Other => None,
-            SuiteExchange::Rsa => Some(KeyExchange::Rsa),
-            SuiteExchange::Dhe | SuiteExchange::Ecdhe => of_key(&group()?),
+        let key = self.stream.ssl().peer_tmp_key().ok();
+        let group = key.and_then(|key| of_key(&key));
+        match cipher.means() {
             // OpenSSL keeps no share of a KEM. One group was offered, and it refuses a share in another
             // (RFC 8446 §4.2.8).
-            SuiteExchange::Apart => group().and_then(|key| of_key(&key)).or(self.wanted),
+            None => group.or(self.wanted),
+            Some("RSA") => Some(KeyExchange::Rsa),
+            // No group with a common secret, or with what no server has any more.
+            Some(_) => group,
         }
     }
 
