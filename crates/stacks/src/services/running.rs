@@ -16,7 +16,7 @@ use procfs::{CurrentSI as _, KernelStats};
 use super::agents::Agents;
 use super::{Services, StartContext};
 use crate::gnupg::homes::GnupgHomes;
-use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
+use crate::loads::{Client, Driven, LoadFamily, Rounds, UnderLoad, Watch};
 use crate::tls::Keys;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::running::{Served, on_port};
@@ -64,12 +64,11 @@ impl LoadFamily for ServiceLoads {
 impl UnderLoad for RunningService {
     fn load(
         &mut self,
-        case: &Case,
         settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
         let before = self.processor_time()?;
-        let measured = client.drive(&self.service, settings, &mut Relay { case, watch })?;
+        let measured = client.drive(&self.service, settings, watch)?;
         let process = self.process.as_mut();
         let ended = process.and_then(|process| process.check().err());
         let settled = measured.settled;

@@ -19,7 +19,7 @@ use keymark_load::{
 
 use super::handshake::Handshake;
 use super::trust;
-use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
+use crate::loads::{Client, Driven, LoadFamily, Rounds, UnderLoad, Watch};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -347,7 +347,6 @@ struct LoadedRemote<'a> {
 impl UnderLoad for LoadedRemote<'_> {
     fn load(
         &mut self,
-        case: &Case,
         settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
@@ -355,11 +354,7 @@ impl UnderLoad for LoadedRemote<'_> {
         let load = match self.told {
             Some(told) => joined(told, settings, described),
             None => {
-                let relay = &mut Relay {
-                    case,
-                    watch: &mut *watch,
-                };
-                let measured = client.drive(&self.target, settings, relay)?;
+                let measured = client.drive(&self.target, settings, &mut *watch)?;
                 if let Some(tell) = watch.lines() {
                     tell(ClientLine::End((&measured).into()));
                 }
