@@ -25,9 +25,7 @@ pub const FAMILY: StackFamily = StackFamily {
     standing: Standing::Usual,
     look: Some(|| Box::new(RawProvider)),
     dimensions: &[LIBRARY, SCHEME],
-    layers: || None,
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// Library that calculates with keys in memory; the usual is the OpenSSL that is built in.
@@ -63,13 +61,12 @@ impl StackProvider for RawProvider {
         } else {
             &[Worker::Thread]
         };
+        let found = Ok(device.capabilities().to_vec());
         let usual = Way {
-            stack: StackName::RAW,
             standing: Standing::Usual,
-            found: Ok(device.capabilities().to_vec()),
             synonyms: device.synonyms(),
-            parameters: vec![Parameters::NONE],
             workers,
+            ..Way::on_request(StackName::RAW, found, vec![Parameters::NONE])
         };
         let mut ways = with_schemes(usual.clone(), device);
         if device.has(AccessKind::KeyFile) {

@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::{Case, Dimension, Error, Scope, StackName, Standing, Words};
+use keymark_bench::{Case, Dimension, Error, StackName, Words};
 use keymark_stats::Distribution;
 
 pub use self::authority::RunningAuthority;
@@ -50,13 +50,10 @@ pub const AGENTS: Dimension = Dimension {
 /// Services that keymark starts, and those that run already.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || KINDS.iter().map(|kind| kind.stack).collect(),
-    standing: Standing::OnRequest,
-    look: None,
     dimensions: &[AGENTS],
-    layers: || None,
-    comparisons: &[],
     // However many agents ask it.
     tokens: |_| Some((1, Distribution::Shared)),
+    ..StackFamily::ON_REQUEST
 };
 
 /// A kind of service: adding one is a file and a line in [`KINDS`].

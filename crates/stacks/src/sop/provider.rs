@@ -9,7 +9,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Input, KeyHandle, Workload};
 use keymark_bench::{
     Algorithm, Case, Composite, Dimension, Error, Family, Operation, Parameters, Part, Scope,
-    StackName, Standing, Words, Worker,
+    StackName, Words,
 };
 use keymark_stores::access::AccessKind;
 use keymark_stores::device::{Device, Run};
@@ -33,12 +33,9 @@ const CAPACITY: usize = 16 << 10;
 /// `sop`, on keys in files.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![SOP],
-    standing: Standing::OnRequest,
     look: Some(|| Box::new(SopProvider::look())),
     dimensions: &[PROGRAM],
-    layers: || None,
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// Each case says one.
@@ -119,16 +116,10 @@ impl StackProvider for SopProvider {
         if !device.has(AccessKind::KeyFile) {
             return Vec::new();
         }
-        let way = |(word, found): &(SopProgram, Result<Sop, Error>)| Way {
-            stack: SOP,
-            standing: Standing::OnRequest,
-            found: match found {
-                Ok(sop) => self.offered(sop, device),
-                Err(error) => Err(error.clone()),
-            },
-            synonyms: Vec::new(),
-            parameters: vec![Parameters::of(&PROGRAM, word)],
-            workers: &[Worker::Thread],
+        let way = |(word, found): &(SopProgram, Result<Sop, Error>)| {
+            let found = found.as_ref().map_err(Clone::clone);
+            let found = found.and_then(|sop| self.offered(sop, device));
+            Way::on_request(SOP, found, vec![Parameters::of(&PROGRAM, word)])
         };
         self.programs.iter().map(way).collect()
     }

@@ -11,7 +11,7 @@ use keymark_bench::words::words;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
     Algorithm, Case, Dimension, End, Error, LayerStep, Layers, Operation, OwnLibrary, Parameters,
-    Point, Scope, StackName, Standing, Words, Worker,
+    Point, StackName, Words,
 };
 use keymark_stores::access::{Access, AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
@@ -35,12 +35,10 @@ const LONGEST_SOCKET: &str = "g-brainpoolp512r1/S.gpg-agent.browser";
 /// `ssh`: logins signed by OpenSSH's agent with keys in files, by gpg-agent with those on cards too.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![SSH],
-    standing: Standing::OnRequest,
     look: Some(|| Box::new(SshProvider::find())),
     dimensions: &[AGENT],
     layers: || Some(layers()),
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// The agent that is asked.
@@ -113,14 +111,8 @@ impl StackProvider for SshProvider {
             .as_ref()
             .map(|_| keys(device, Operation::Authenticate))
             .map_err(Clone::clone);
-        vec![Way {
-            stack: SSH,
-            standing: Standing::OnRequest,
-            found,
-            synonyms: Vec::new(),
-            parameters: agents.into_iter().flatten().map(through).collect(),
-            workers: &[Worker::Thread],
-        }]
+        let parameters = agents.into_iter().flatten().map(through).collect();
+        vec![Way::on_request(SSH, found, parameters)]
     }
 
     fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {
