@@ -54,13 +54,11 @@ pub const FAMILY: StackFamily = StackFamily {
 };
 
 /// Each case says one.
-const FORMAT: Dimension = Dimension {
-    name: "format",
-    kind: "format of a commit's signature",
-    words: Words::Listed(CommitFormat::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+const FORMAT: Dimension = Dimension::of_family(
+    "format",
+    "format of a commit's signature",
+    Words::Listed(CommitFormat::WORDS),
+);
 
 words! {
     /// Format of a commit's signature (`gpg.format`), and how its program reaches the key.

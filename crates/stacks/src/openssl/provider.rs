@@ -8,7 +8,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::{Crew, KeyHandle, Workload};
 use keymark_bench::{
-    Case, Dimension, End, Error, KeyRef, LayerStep, Layers, OwnLibrary, Parameters, Point, Scope,
+    Case, Dimension, End, Error, KeyRef, LayerStep, Layers, OwnLibrary, Parameters, Point,
     StackName, StoreKind, Words,
 };
 use keymark_stores::access::{Access, AccessKind, Certificate, Library};
@@ -184,13 +184,11 @@ fn alone(
 }
 
 /// Each case says one.
-pub const WAY: Dimension = Dimension {
-    name: "openssl",
-    kind: "way of OpenSSL to a key",
-    words: Words::Listed(OpenSslWay::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+pub const WAY: Dimension = Dimension::of_family(
+    "openssl",
+    "way of OpenSSL to a key",
+    Words::Listed(OpenSslWay::WORDS),
+);
 
 words! {
     /// Way of the program `openssl` to a key.

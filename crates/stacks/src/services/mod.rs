@@ -39,13 +39,12 @@ pub const RELIC: StackName = StackName::of("relic");
 pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
 
 /// Dimension of the gpg-agents, each with a copy of the key.
-pub const AGENTS: Dimension = Dimension {
-    name: "agents",
-    kind: "number of agents",
-    words: Words::Listed(&["1", "2", "3", "4", "6", "8", "12", "16"]),
-    usual: Some("1"),
-    scope: Scope::Family,
-};
+pub const AGENTS: Dimension = Dimension::of_family(
+    "agents",
+    "number of agents",
+    Words::Listed(&["1", "2", "3", "4", "6", "8", "12", "16"]),
+)
+.usually("1");
 
 /// Services that keymark starts, and those that run already.
 pub const FAMILY: StackFamily = StackFamily {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Input, KeyHandle, Workload};
 use keymark_bench::{
-    Algorithm, Case, Composite, Dimension, Error, Family, Operation, Parameters, Part, Scope,
-    StackName, Words,
+    Algorithm, Case, Composite, Dimension, Error, Family, Operation, Parameters, Part, StackName,
+    Words,
 };
 use keymark_stores::access::AccessKind;
 use keymark_stores::device::{Device, Run};
@@ -39,13 +39,11 @@ pub const FAMILY: StackFamily = StackFamily {
 };
 
 /// Each case says one.
-const PROGRAM: Dimension = Dimension {
-    name: "program",
-    kind: "OpenPGP program",
-    words: Words::Listed(SopProgram::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+const PROGRAM: Dimension = Dimension::of_family(
+    "program",
+    "OpenPGP program",
+    Words::Listed(SopProgram::WORDS),
+);
 
 /// Algorithms of RFC 9980's profile.
 const COMPOSITES: [Family; 2] = [

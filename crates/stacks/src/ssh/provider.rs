@@ -42,13 +42,7 @@ pub const FAMILY: StackFamily = StackFamily {
 };
 
 /// The agent that is asked.
-const AGENT: Dimension = Dimension {
-    name: "agent",
-    kind: "SSH agent",
-    words: Words::Listed(SshAgent::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+const AGENT: Dimension = Dimension::of_family("agent", "SSH agent", Words::Listed(SshAgent::WORDS));
 
 words! {
     /// The program that answers at an SSH agent's socket.
