@@ -197,32 +197,6 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_usable_subkey_goes_before_its_primary_key() {
-        let offline = ["sec", "u", "1", "scESC", "#"];
-        let old = ["ssb", "u", "2", "s", "D276"];
-        let new = ["ssb", "u", "3", "s", "+"];
-        assert_eq!(choice(&[["sec", "u", "1", "sc", "+"]]).unwrap(), "sec1!");
-        assert_eq!(choice(&[offline, old]).unwrap(), "ssb2!");
-        assert_eq!(choice(&[offline, new, old]).unwrap(), "ssb3!");
-        for (validity, token) in [("r", "+"), ("e", "+"), ("i", "+"), ("u", "#")] {
-            let flawed = ["ssb", validity, "4", "s", token];
-            assert_eq!(choice(&[offline, old, flawed]).unwrap(), "ssb2!");
-        }
-        let other = ["ssb", "u", "5", "e", "+"];
-        assert_eq!(
-            choice(&[["sec", "u", "1", "sc", "+"], other]).unwrap(),
-            "sec1!"
-        );
-        let second = [
-            offline,
-            other,
-            ["sec", "u", "8", "c", "+"],
-            ["ssb", "u", "9", "s", "+"],
-        ];
-        assert_eq!(choice(&second).unwrap(), "ssb9!");
-    }
-
-    #[test]
     fn why_there_is_none_is_said() {
         let subkey = ["ssb", "u", "2", "s", "+"];
         let refused = |lines: &[[&str; 5]]| choice(lines).unwrap_err();

@@ -16,7 +16,7 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
 use keymark_testkit::assert_says;
-use keymark_testkit::process::{gnupg_with, naming};
+use keymark_testkit::process::gnupg_with;
 use keymark_testkit::waiting::until;
 
 use crate::suite::{exercise, keys, stack_passes};
@@ -176,18 +176,6 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
     if let Err(error) = exercise(&mut workload) {
         assert_says(&error, ["agent"]);
     }
-}
-
-#[test]
-fn homes_and_agents_are_gone_afterwards() {
-    let homes = Homes::new();
-    let home = homes.home("ed25519", Protection::None).unwrap();
-    let path = home.home.path().to_owned();
-    assert!(naming(&path) > 0, "an agent runs");
-    drop(home);
-    drop(homes);
-    assert!(!path.exists());
-    assert_eq!(naming(&path), 0);
 }
 
 /// The installed programs, with a gpg in front that refuses to make the first key.

@@ -7,7 +7,7 @@ use keymark_bench::case::{Case, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, Performed, Stack};
+use keymark_bench::workload::{Performed, Stack};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::access::Library;
 use keymark_stores::device::Run;
@@ -219,28 +219,4 @@ fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
         error.starts_with("EVP_PKEY_derive_set_peer failed: "),
         "{error}"
     );
-
-    let mut workload = stack.prepare(&of("rsa2048", Operation::Sign)).unwrap();
-    let input = Input { bytes: vec![0; 31] };
-    let handle = &mut workload.crew.handles()[0];
-    let error = handle
-        .perform(&input, &mut [0; 256])
-        .unwrap_err()
-        .to_string();
-    assert!(error.starts_with("EVP_PKEY_sign failed: "), "{error}");
-}
-
-#[test]
-fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
-    let stack = RawStack::new(keys(), 1);
-    let mut workload = stack
-        .prepare(&case("mlkem768".parse().unwrap(), Operation::Decapsulate))
-        .unwrap();
-    let mut broken = workload.inputs[0].clone();
-    broken.bytes.pop();
-    let error = workload.crew.handles()[0]
-        .perform(&broken, &mut [0; 64])
-        .unwrap_err()
-        .to_string();
-    assert!(error.starts_with("EVP_PKEY_decapsulate failed"), "{error}");
 }

@@ -69,17 +69,13 @@ impl Balancer {
     /// Starts it before servers on loopback, and waits until it takes connections.
     ///
     /// # Errors
-    /// When a backend is elsewhere, or it does not start: with the end of its log.
+    /// When it does not start: with the end of its log.
     pub fn start(
         installed: &Haproxy,
         backends: &[SocketAddr],
         balance: Balance,
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<Self, Error> {
-        if backends.is_empty() || backends.iter().any(|backend| !backend.ip().is_loopback()) {
-            let reason = "it needs servers on loopback";
-            return Err(Error::call("starting a balancer", reason, ""));
-        }
         let process = on_port(port, |port| {
             let directory = ServerDirectory::empty()?;
             let configuration = HaproxyConfig {

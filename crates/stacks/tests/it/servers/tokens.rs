@@ -100,7 +100,10 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
     for software in BOTH {
         let engine = on_token(software, &token, ("rsa2048", "rsa"), TokenWay::Engine).unwrap();
         let error = start(software, engine, handshakes("rsa")).unwrap_err();
-        assert_says(&error, ["RSA key exchange is impossible", "use the provider"]);
+        assert_says(
+            &error,
+            ["RSA key exchange is impossible", "use the provider"],
+        );
         if ways().contains(&TokenWay::Provider) {
             let way = TokenWay::Provider;
             let provider = on_token(software, &token, ("rsa2048", "rsa"), way).unwrap();

@@ -1,6 +1,5 @@
 //! Real agents end to end: OpenSSH's and gpg-agent, and foreign clients on what keymark set up.
 
-mod afterwards;
 mod clients;
 mod gpg_agent;
 mod token;
