@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use keymark_bench::{Clock, MonotonicClock};
 use keymark_load::{
-    Alert, Certificate, CipherSuite, ClientOffer, Expectation, Failure, Fingerprint, LoadError,
-    Negotiated, Phase, Target, Timeouts, Weak, handshake, probe,
+    Alert, Certificate, CipherSuite, ClientOffer, Expectation, Failure, Fingerprint, KeyExchange,
+    LoadError, Negotiated, Phase, Target, Timeouts, TlsVersion, Weak, handshake, probe,
 };
-use keymark_load::{KeyExchange, TlsVersion};
 use openssl::dh::Dh;
 use openssl::pkey::PKey;
 use openssl::ssl::SslVersion;

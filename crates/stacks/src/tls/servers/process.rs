@@ -172,8 +172,14 @@ mod tests {
     use std::process::Stdio;
 
     use keymark_stores::places::process::TICK;
+    use keymark_testkit::waiting::until;
 
     use super::*;
+
+    fn says(place: &Path, word: &str) {
+        let log = place.join("log");
+        until(word, || crate::tls::servers::log::read(&log).contains(word));
+    }
 
     fn shell(script: &str, directory: &Path) -> ServerProcesses {
         let mut command = Command::new("/bin/sh");
@@ -190,12 +196,7 @@ mod tests {
             &format!("sh -c '{busy}'; echo done; sleep 600"),
             directory.path(),
         );
-        let log = directory.path().join("log");
-        let done = (0..3_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            crate::tls::servers::log::read(&log).contains("done")
-        });
-        assert!(done);
+        says(directory.path(), "done");
         let time = running.processor_time();
         assert!(time >= TICK, "{time:?}");
     }
@@ -206,11 +207,7 @@ mod tests {
         let script = "sleep 0.3; sleep 600 & echo $! > worker; kill -9 $$";
         let script = format!("cd {}; {script}", directory.path().display());
         let mut running = shell(&script, directory.path());
-        let ended = (0..3_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            running.ended().is_some()
-        });
-        assert!(ended);
+        until("the master has ended", || running.ended().is_some());
         let number = fs::read_to_string(directory.path().join("worker")).unwrap();
         let worker = Process::of(number.trim().parse().unwrap()).unwrap();
         drop(running);
@@ -240,12 +237,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let script = "trap '' TERM; sleep 600 & echo ready; while :; do sleep 1; done";
         let running = shell(script, directory.path());
-        let log = directory.path().join("log");
-        let ready = (0..3_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            crate::tls::servers::log::read(&log).contains("ready")
-        });
-        assert!(ready);
+        says(directory.path(), "ready");
         let processes = running.look();
         assert!(processes.len() >= 2, "{processes:?}");
         drop(running);
