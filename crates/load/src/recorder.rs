@@ -249,21 +249,4 @@ mod tests {
         assert_eq!((transactions, failed, bytes), (4, 2, 28));
         assert_eq!(recorder.failures[&Failure::Refused], 2);
     }
-
-    #[test]
-    fn seconds_of_two_threads_add_up() {
-        let second = |at| {
-            let mut recorder = Recorder::new(Reservoir::new(10, 1, 0), None);
-            recorder.worked(0, Duration::from_millis(at), Duration::from_millis(3));
-            recorder.succeeded(&ended(at), 7);
-            recorder.end(Duration::from_secs(1));
-            recorder.seconds.remove(0)
-        };
-        let mut sum = second(200);
-        sum.add(&second(300));
-        assert_eq!(sum.second.transactions(), 2);
-        assert_eq!(sum.ends, [(200, 1), (300, 1)]);
-        assert_eq!(sum.busiest_ns, 300_000_000);
-        assert_eq!(sum.processor_ns, 6_000_000);
-    }
 }

@@ -49,13 +49,3 @@ pub fn key_of_certificate(certificate: &[u8]) -> Option<Algorithm> {
     };
     Algorithm::of(family?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_certificate_has_no_key() {
-        assert_eq!(key_of_certificate(b"no certificate"), None);
-    }
-}

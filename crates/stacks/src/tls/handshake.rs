@@ -271,55 +271,46 @@ mod tests {
 
     #[test]
     fn handshakes_are_read_back_as_they_are_written() {
-        let balanced = Arrangement::Balanced {
+        let plain = Handshake::one(TlsVersion::V1_3, KeyExchange::X25519);
+        let other = "nistp256".parse().unwrap();
+        let arranged = |arrangement| Handshake {
+            arrangement,
+            ..plain
+        };
+        let balanced = arranged(Arrangement::Balanced {
             servers: NonZeroU8::new(4).unwrap(),
             balance: Balance::LeastConnections,
             fate: Fate::OneKilled,
+        });
+        let searched = Handshake {
+            search: Some(Saturating {
+                most: NonZeroU32::new(64).unwrap(),
+                p99: Some(Duration::from_millis(50)),
+            }),
+            ..plain
         };
-        let other = "nistp256".parse().unwrap();
-        let most = NonZeroU32::new(64).unwrap();
-        let p99 = Some(Duration::from_millis(50));
-        for (arrangement, search, remark) in [
-            (Arrangement::One, None, "tls1.3 x25519"),
+        let mutual = Handshake {
+            resumed: "80%".parse().unwrap(),
+            client: Some(other),
+            ..plain
+        };
+        for (asked, remark) in [
+            (plain, ""),
             (
-                Arrangement::Beside { other },
-                None,
-                "tls1.3 x25519 nistp256 second-certificate",
+                arranged(Arrangement::Beside { other }),
+                " nistp256 second-certificate",
             ),
-            (
-                balanced,
-                None,
-                "tls1.3 x25519 4 servers least-connections one-killed",
-            ),
-            (
-                Arrangement::One,
-                Some(Saturating { most, p99 }),
-                "tls1.3 x25519 64 most-users 50000 p99-us",
-            ),
+            (balanced, " 4 servers least-connections one-killed"),
+            (searched, " 64 most-users 50000 p99-us"),
+            (mutual, " 80 resumed-percent nistp256 client-certificate"),
         ] {
-            let asked = Handshake {
-                arrangement,
-                search,
-                ..Handshake::one(TlsVersion::V1_3, KeyExchange::X25519)
-            };
             let case = Case {
                 parameters: asked.into(),
                 ..keymark_testkit::case("rsa2048").build()
             };
-            assert_eq!(case.parameters.remark().unwrap(), remark);
+            let expected = format!("tls1.3 x25519{remark}");
+            assert_eq!(case.parameters.remark().unwrap(), expected);
             assert_eq!(Handshake::of(&case), Ok(asked));
         }
-        let mutual = Handshake {
-            resumed: "80%".parse().unwrap(),
-            client: Some(other),
-            ..Handshake::one(TlsVersion::V1_3, KeyExchange::X25519)
-        };
-        let case = Case {
-            parameters: mutual.into(),
-            ..keymark_testkit::case("rsa2048").build()
-        };
-        let remark = "tls1.3 x25519 80 resumed-percent nistp256 client-certificate";
-        assert_eq!(case.parameters.remark().unwrap(), remark);
-        assert_eq!(Handshake::of(&case), Ok(mutual));
     }
 }

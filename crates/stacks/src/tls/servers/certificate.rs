@@ -13,7 +13,6 @@ use openssl::x509::extension::{
     SubjectKeyIdentifier,
 };
 
-
 use crate::tls::servers::impossible;
 
 const SIGNING: &str = "X509_sign";
@@ -165,31 +164,6 @@ mod tests {
     use keymark_testkit::assert_says;
 
     use super::*;
-
-    #[test]
-    fn a_leaf_is_its_authoritys_and_says_what_a_server_has_to() {
-        for word in [
-            "rsa1024", "rsa3072", "nistp256", "nistp384", "ed25519", "mldsa65",
-        ] {
-            let algorithm: Algorithm = word.parse().unwrap();
-            let authority = Authority::signing_for(algorithm).unwrap();
-            let key = private_key(&TestKey::generate(algorithm).unwrap()).unwrap();
-            let public = PKey::public_key_from_der(&key.public_key_to_der().unwrap()).unwrap();
-            let leaf = authority.issue(&public, Purpose::Server).unwrap();
-            let issuer = authority.certificate().public_key().unwrap();
-            assert!(leaf.verify(&issuer).unwrap(), "{word}");
-            assert!(leaf.public_key().unwrap().public_eq(&public), "{word}");
-            let names = leaf.subject_alt_names().unwrap();
-            assert_eq!(
-                names.iter().filter_map(|name| name.dnsname()).next(),
-                Some("localhost")
-            );
-            assert_eq!(names.iter().filter_map(|name| name.ipaddress()).count(), 2);
-            assert_eq!(leaf.version(), 2, "X.509 v3");
-            let text = String::from_utf8(leaf.to_text().unwrap()).unwrap();
-            assert_says(&text, ["CA:FALSE", "TLS Web Server"]);
-        }
-    }
 
     #[test]
     fn what_no_server_has_is_refused() {

@@ -183,10 +183,4 @@ mod tests {
         assert!(plain("", spaced).is_err());
         assert_eq!(plain("", Path::new("/a/b-c_d.e")).unwrap(), "/a/b-c_d.e");
     }
-
-    #[test]
-    fn comments_are_of_several_lines() {
-        let long = comment(&"word ".repeat(60));
-        assert!(long.lines().all(|line| line.len() <= WIDTH) && long.lines().count() > 2);
-    }
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use keymark_bench::Error;
 use keymark_stacks::tls::servers::{
     Certificates, Handshakes, Identity, InstalledServer, Purpose, RunningServer, SearchPath,
-    ServerSpec, kind,
+    ServerSpec, TokenWay, kind,
 };
 use keymark_stacks::tls::{KeyExchange, TlsVersion};
 use keymark_testkit::place::said;
@@ -119,4 +119,17 @@ pub fn started(software: &str, spec: &ServerSpec) -> RunningServer {
 
 pub fn refused(software: &str, spec: &ServerSpec) -> Error {
     RunningServer::start(&installed(software), spec).unwrap_err()
+}
+
+/// Ways to keys on tokens: pkcs11-provider is not in every distribution yet.
+pub fn ways() -> Vec<TokenWay> {
+    let nginx = installed("nginx");
+    let openssl = nginx.openssl().unwrap();
+    let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
+    let there: Vec<TokenWay> = ways.filter(|way| openssl.get(*way).is_ok()).collect();
+    assert!(
+        there.contains(&TokenWay::Engine),
+        "libengine-pkcs11-openssl"
+    );
+    there
 }

@@ -13,7 +13,9 @@ use keymark_stores::user::Pin;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
-use super::client::{BOTH, handshakes, has_document, identity, installed, s_client, verified};
+use super::client::{
+    BOTH, handshakes, has_document, identity, installed, s_client, verified, ways,
+};
 
 const ALL: [&str; 3] = ["apache", "apache-prefork", "nginx"];
 
@@ -42,19 +44,6 @@ fn on_token(
 ) -> Result<Identity, Error> {
     let key = key(token, &SoftHsmToken::library(), label, PIN);
     Identity::on_token(&installed(software), word.parse().unwrap(), key, way)
-}
-
-/// pkcs11-provider is not in every distribution yet.
-fn ways() -> Vec<TokenWay> {
-    let nginx = installed("nginx");
-    let openssl = nginx.openssl().unwrap();
-    let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    let there: Vec<TokenWay> = ways.filter(|way| openssl.get(*way).is_ok()).collect();
-    assert!(
-        there.contains(&TokenWay::Engine),
-        "libengine-pkcs11-openssl"
-    );
-    there
 }
 
 fn start(
@@ -179,9 +168,4 @@ fn what_an_engine_cannot_have_is_said_without_asking_the_token() {
     let ed25519 = ("ed25519", "none");
     let error = on_token("nginx", &token, ed25519, TokenWay::Engine).unwrap_err();
     assert_says(&error, ["impossible through the engine"]);
-    let module = SoftHsmToken::library();
-    let Err(error) = ProgramKey::of_uri(module, "pkcs11:token=t".parse().unwrap()) else {
-        panic!("it names no key");
-    };
-    assert_says(&error, ["names no key"]);
 }

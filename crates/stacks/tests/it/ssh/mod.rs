@@ -139,19 +139,6 @@ fn a_key_that_the_agent_does_not_have_is_named() {
 }
 
 #[test]
-fn an_agent_that_has_lost_the_key_refuses_with_its_code() {
-    let (place, key) = Place::with_key("ed25519");
-    let mut workload = place.workload(&key, 1).unwrap();
-    let nothing = place.file("nothing", "");
-    assert!(place.run("ssh-add", &["-D"], &nothing).status.success());
-    let error = exercise(&mut workload).unwrap_err();
-    assert!(
-        error.starts_with("SSH_AGENTC_SIGN_REQUEST failed: SSH_AGENT_FAILURE (5)"),
-        "{error}"
-    );
-}
-
-#[test]
 fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
     let (place, key) = Place::with_key("ed25519");
     let socket = place.agent.socket().to_owned();
