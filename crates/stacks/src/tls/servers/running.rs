@@ -66,7 +66,11 @@ impl RunningServer {
         })?;
         if spec.client.is_some() && answers(process.address, spec, None).is_ok() {
             let call = format!("starting {}", installed.name());
-            return Err(Error::call(call, "it serves clients without a certificate", ""));
+            return Err(Error::call(
+                call,
+                "it serves clients without a certificate",
+                "",
+            ));
         }
         Ok(Self {
             process,
@@ -319,8 +323,6 @@ impl Served {
                 Err(_) => std::thread::sleep(STEP),
             }
         }
-        // Workers that are there by now are seen.
-        served.processes();
         Ok(served)
     }
 
