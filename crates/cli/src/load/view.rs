@@ -1,4 +1,4 @@
-//! A line on the terminal while servers are under load: rate, failures, p99, time left.
+//! A line on the terminal while servers are under load: rate, failures, time left.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keymark_bench::Case;
@@ -49,15 +49,13 @@ impl Watch for View {
 
 impl Observer for View {
     fn progress(&mut self, progress: &LoadProgress) {
-        let p99 = progress.p99.unwrap_or_default();
         self.bar.set_message(format!(
-            "{} of {}: {}: {}, {} failed, p99 {}, {:.0} s left",
+            "{} of {}: {}: {}, {} failed, {:.0} s left",
             self.number,
             self.cases,
             visible::visible(&self.case),
             units::rate(progress.rate),
             progress.failed,
-            units::time(p99),
             progress.left.as_secs_f64()
         ));
     }

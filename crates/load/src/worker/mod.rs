@@ -214,20 +214,14 @@ impl<'a> Worker<'a> {
 
     fn publish(&mut self) {
         let mut over = self.recorder.over(self.source.settled());
+        let totals = &self.recorder.totals;
         let mut published = self
             .published
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let recent = &mut self.recorder.recent;
-        published.until = self.job.clock.now();
-        published.transactions += recent.transactions;
-        published.failed += recent.failed;
+        published.transactions = totals.transactions;
+        published.failed = totals.failed;
         published.over.append(&mut over);
-        // Both have the same digits and resize: nothing is out of range.
-        let _ = published.whole.add(&recent.whole);
-        drop(published);
-        (recent.transactions, recent.failed) = (0, 0);
-        recent.whole.reset();
     }
 
     fn give_up_late_ones(&mut self, now: Timestamp) {
