@@ -1,7 +1,5 @@
 //! Logs of servers.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -12,9 +10,8 @@ use serde::Deserialize;
 const LINES: usize = 6;
 /// Longest line that is shown.
 const LONGEST: usize = 300;
-/// Lines and bytes that a record keeps.
+/// Lines that a record keeps.
 const KEPT: usize = 40;
-const END: u64 = 64 * 1024;
 
 /// Fault that servers tell by words of their own or of OpenSSL.
 #[derive(Debug, Deserialize)]
@@ -31,75 +28,36 @@ struct FaultList {
     fault: Vec<ServerFault>,
 }
 
-static FAULTS: LazyLock<FaultList> = LazyLock::new(|| {
-    shipped(include_str!(
-        "../../../../../data/server-faults.toml"
-    ))
-});
+static FAULTS: LazyLock<FaultList> =
+    LazyLock::new(|| shipped(include_str!("../../../../../data/server-faults.toml")));
 
 impl ServerFault {
-    /// Finds a known fault in a log, with its first line, without its time.
+    /// Finds a known fault in a log, with its first line.
     pub(crate) fn in_log(log: &str) -> Option<(&'static Self, String)> {
         FAULTS.fault.iter().find_map(|fault| {
             let tells = |line: &&str| fault.words.iter().any(|words| line.contains(words));
             let line = log.lines().find(tells)?;
-            Some((fault, visible(without_time(line))))
+            Some((fault, visible(line)))
         })
     }
 }
 
 /// The end of a log, in one line; empty where there is none.
 pub(crate) fn tail(file: &Path) -> String {
-    let log = read(file);
-    let lines: Vec<String> = log
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(visible)
-        .collect();
-    // nginx says the same on its standard error, and to bind it tries several times.
-    let mut told: Vec<&str> = Vec::new();
-    for line in lines.iter().rev().map(|line| without_time(line)) {
-        if told.len() < LINES && !told.contains(&line) {
-            told.push(line);
-        }
-    }
-    told.reverse();
-    told.join(" | ")
-}
-
-/// A line without the time before it: `2026/11/22 15:06:45 [emerg] 7#7: …`, `[Sun Nov 22 14:41:20.659059 2026] …`.
-fn without_time(line: &str) -> &str {
-    let digit = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
-    let nginxs = line
-        .split_once(" [")
-        .filter(|(time, _)| digit(time) && time.len() == 19);
-    if let Some((time, _)) = nginxs {
-        return &line[time.len() + 1..];
-    }
-    let apaches = line
-        .strip_prefix('[')
-        .and_then(|line| line.split_once("] "));
-    apaches
-        .filter(|(time, _)| time.matches(':').count() == 2)
-        .map_or(line, |(_, said)| said)
+    last(file, LINES).join(" | ")
 }
 
 /// The last lines of it, for the record.
 pub(crate) fn end(file: &Path) -> Vec<String> {
-    let mut end = Vec::new();
-    let read = File::open(file).and_then(|mut file| {
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(END)))?;
-        file.take(END).read_to_end(&mut end)
-    });
-    // Of a log that is gone there is nothing to keep.
-    if read.is_err() {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&end);
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let lines: Vec<String> = lines.map(visible).collect();
-    lines[lines.len().saturating_sub(KEPT)..].to_vec()
+    last(file, KEPT)
+}
+
+fn last(file: &Path, count: usize) -> Vec<String> {
+    let log = read(file);
+    let lines = log.lines().filter(|line| !line.trim().is_empty());
+    let lines: Vec<&str> = lines.collect();
+    let last = lines[lines.len().saturating_sub(count)..].iter();
+    last.map(|line| visible(line)).collect()
 }
 
 /// Reads the last mebibyte of a log, where faults are.
@@ -128,18 +86,6 @@ mod tests {
         let many: String = (0..100).map(|number| format!("{number}\n")).collect();
         fs::write(&file, many).unwrap();
         assert_eq!(tail(&file), "94 | 95 | 96 | 97 | 98 | 99");
-        fs::write(
-            &file,
-            "2026/11/22 15:06:45 [emerg] 7#7: bind() failed\n2026/11/22 15:06:46 [emerg] 7#7: bind() failed\n\
-             [Sun Nov 22 14:41:20.65 2026] [ssl:warn] AH01882: x\n",
-        )
-        .unwrap();
-        assert_eq!(
-            tail(&file),
-            "[emerg] 7#7: bind() failed | [ssl:warn] AH01882: x"
-        );
-        let many: String = (0..100).map(|number| format!("{number}\n")).collect();
-        fs::write(&file, many).unwrap();
         let kept = end(&file);
         assert_eq!(
             (kept.len(), kept[0].as_str(), kept[39].as_str()),
