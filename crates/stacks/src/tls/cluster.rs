@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::{Algorithm, Case, Error, StackName};
@@ -11,8 +12,8 @@ use keymark_bench::{Algorithm, Case, Error, StackName};
 use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
 use crate::tls::servers::{
-    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Identity,
-    InstalledServer, Purpose, RunningServer, SearchPath, Served, ServerSpec, TokenWay,
+    self, Balancer, CallsSoFar, Capacity, Certificates, HAPROXY, Handshakes, Identity,
+    InstalledServer, Purpose, RunningServer, SearchPath, Served, ServerSpec, TokenWay, Version,
     Weak,
 };
 
@@ -224,7 +225,7 @@ impl Cluster {
 #[derive(Debug)]
 pub struct Servers {
     by_stack: BTreeMap<StackName, InstalledServer>,
-    balancer: Option<Haproxy>,
+    balancer: Option<(PathBuf, Version)>,
 }
 
 impl Servers {
@@ -250,14 +251,14 @@ impl Servers {
     /// # Errors
     /// When it is missing, with the package that brings it.
     pub fn and_balancer(self) -> Result<Self, Error> {
-        let haproxy = Haproxy::find(&SearchPath::usual())?;
+        let haproxy = HAPROXY.find(&SearchPath::usual())?;
         Ok(Self {
             balancer: Some(haproxy),
             ..self
         })
     }
 
-    fn balancer(&self) -> Result<&Haproxy, Error> {
+    fn balancer(&self) -> Result<&(PathBuf, Version), Error> {
         let none = || Error::call("starting a balancer", "the plan has none", "");
         self.balancer.as_ref().ok_or_else(none)
     }
@@ -285,7 +286,7 @@ impl Servers {
         let balancer = self
             .balancer
             .iter()
-            .map(|own| ("haproxy".to_owned(), own.version.to_string()));
+            .map(|(_, version)| ("haproxy".to_owned(), version.to_string()));
         let each = self.by_stack.values().flat_map(|installed| {
             let (name, library) = (installed.name().to_lowercase(), &installed.library);
             [

@@ -10,7 +10,7 @@ use askama::Template;
 use keymark_bench::Error;
 use keymark_stores::places::program;
 
-use crate::installed::{Program, SearchPath, Version};
+use crate::installed::{Program, Version};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::handshake::Balance;
@@ -21,7 +21,8 @@ use crate::tls::servers::worker_user::WorkerUser;
 const READY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_millis(20);
 
-const HAPROXY: Program = Program {
+/// haproxy.
+pub const HAPROXY: Program = Program {
     version: &[("-v", "version ")],
     ..Program::of_package("haproxy", &["haproxy"], "haproxy")
 };
@@ -34,25 +35,6 @@ struct HaproxyConfig<'c> {
     connections: u16,
     balance: &'c str,
     backends: &'c [SocketAddr],
-}
-
-/// haproxy as it is installed.
-#[derive(Debug, Clone)]
-pub struct Haproxy {
-    program: PathBuf,
-    /// Its version.
-    pub version: Version,
-}
-
-impl Haproxy {
-    /// Looks for it.
-    ///
-    /// # Errors
-    /// When it is missing, with the package that brings it.
-    pub fn find(search: &SearchPath) -> Result<Self, Error> {
-        let (program, version) = HAPROXY.find(search)?;
-        Ok(Self { program, version })
-    }
 }
 
 /// A haproxy that runs. It is gone with the value.
@@ -71,7 +53,7 @@ impl Balancer {
     /// # Errors
     /// When it does not start: with the end of its log.
     pub fn start(
-        installed: &Haproxy,
+        (haproxy, version): &(PathBuf, Version),
         backends: &[SocketAddr],
         balance: Balance,
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
@@ -90,7 +72,7 @@ impl Balancer {
             };
             let text = written(&configuration, Comments::Left)?;
             write_private(&directory.configuration, text.as_bytes())?;
-            let mut command = program::command(&installed.program);
+            let mut command = program::command(haproxy);
             command.arg("-db").arg("-f").arg(&directory.configuration);
             Served::start(command, directory, HAPROXY.name, (port, READY), |address| {
                 let connected = TcpStream::connect_timeout(&address, CONNECT);
@@ -102,7 +84,7 @@ impl Balancer {
             process,
             balance,
             backends: backends.len(),
-            version: installed.version.clone(),
+            version: version.clone(),
         })
     }
 

@@ -27,7 +27,7 @@ mod worker_user;
 
 pub use crate::installed::{SearchPath, Version};
 pub use crate::openssl::TokenWay;
-pub use balancer::{Balancer, Haproxy};
+pub use balancer::{Balancer, HAPROXY};
 pub(crate) use certificate::private_key;
 pub use certificate::{Authority, Purpose};
 pub use identity::{Certificates, Identity};
@@ -44,5 +44,4 @@ pub(crate) fn impossible(why: impl std::fmt::Display) -> keymark_bench::Error {
 }
 
 /// The configuration of OpenSSL has one module, and the server is handed one PIN.
-pub(crate) const TWO_MODULES: &str =
-    "two keys on tokens must be behind one module, used in one way (engine or provider), with one PIN";
+pub(crate) const TWO_MODULES: &str = "two keys on tokens must be behind one module, used in one way (engine or provider), with one PIN";

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 
 use keymark_stacks::tls::Balance;
-use keymark_stacks::tls::servers::{Balancer, Haproxy, SearchPath};
+use keymark_stacks::tls::servers::{Balancer, HAPROXY, SearchPath};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
@@ -15,7 +15,7 @@ fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {
         let servers = ["nistp256", "nistp384"].map(|word| started("nginx", &spec(word, "x25519")));
         let backends = servers.each_ref().map(|server| server.process.address);
         let room = (None, NonZeroU16::new(64).unwrap());
-        let haproxy = Haproxy::find(&SearchPath::usual()).unwrap();
+        let haproxy = HAPROXY.find(&SearchPath::usual()).unwrap();
         let mut balancer = Balancer::start(&haproxy, &backends, balance, room).unwrap();
         let kinds = |balancer: &Balancer| {
             let said: Vec<String> = (0..6)
