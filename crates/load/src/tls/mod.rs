@@ -7,7 +7,6 @@ use keymark_bench::{Algorithm, Family};
 use openssl::x509::X509;
 use spki::SubjectPublicKeyInfoRef;
 
-pub use check::Negotiated;
 pub(crate) use check::{Checker, Seen};
 pub(crate) use session::{Connector, Session, Stop};
 

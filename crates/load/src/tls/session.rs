@@ -20,6 +20,7 @@ use super::{Checker, Seen, Weak};
 
 use crate::error::LoadError;
 use crate::failure::{Expectation, Failure, Phase};
+use crate::probe::Shaken;
 use crate::protocol::{Alert, CipherSuite};
 use crate::resumption::{ResumedShare, ResumptionTurns};
 use crate::target::{Certificate, ClientOffer};
@@ -340,21 +341,24 @@ impl Session {
         cipher.standard_name().map(CipherSuite)
     }
 
-    /// The version that the server chose.
-    pub(crate) fn version(&self) -> Option<TlsVersion> {
+    fn version(&self) -> Option<TlsVersion> {
         self.stream.ssl().version2().and_then(version)
     }
 
-    /// The key exchange that the server chose.
-    pub(crate) fn key_exchange(&self) -> Option<KeyExchange> {
+    fn key_exchange(&self) -> Option<KeyExchange> {
         self.cipher().and_then(|cipher| self.exchange(cipher))
     }
 
-    /// The certificates that the server sent, in DER, its own first.
-    pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
+    /// The server's choice.
+    pub(crate) fn shaken(&self) -> Shaken {
         let chain = self.stream.ssl().peer_cert_chain();
         let certificates = chain.into_iter().flatten();
-        certificates.filter_map(|one| one.to_der().ok()).collect()
+        Shaken {
+            version: self.version(),
+            key_exchange: self.key_exchange(),
+            cipher: self.cipher(),
+            chain: certificates.filter_map(|one| one.to_der().ok()).collect(),
+        }
     }
 
     /// Sends all of `bytes`; after a block the same bytes are handed in again, from the start.

@@ -26,7 +26,7 @@ use crate::recorder::{Recent, Recorder};
 use crate::sample::Reservoir;
 use crate::settings::LoadSettings;
 use crate::target::Asked;
-use crate::tls::Stop;
+use crate::tls::{Session, Stop};
 
 /// Interval between checks of timeouts.
 const SCAN: Duration = Duration::from_millis(10);
@@ -330,7 +330,9 @@ impl<'a> Worker<'a> {
                     self.unchecked.push_back((transaction, number, answer));
                 } else {
                     self.recorder.succeeded(&transaction, conversation.body());
-                    self.recorder.resumed(conversation.is_resumed().into());
+                    let session = conversation.session();
+                    let is_resumed = session.is_some_and(Session::is_resumed);
+                    self.recorder.resumed(is_resumed.into());
                 }
                 drop(conversation);
                 let now = self.time(self.job.clock.now());

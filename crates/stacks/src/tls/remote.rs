@@ -134,7 +134,7 @@ impl Reached {
 
     /// The key of its certificate, if keymark knows the algorithm.
     pub fn key(&self) -> Option<Algorithm> {
-        self.probed.negotiated.key
+        self.probed.shaken.key()
     }
 }
 
@@ -246,19 +246,26 @@ impl Remote {
     fn check(&self, probed: &Probed) -> Result<(), Error> {
         match &self.authority {
             None => Ok(()),
-            Some(file) => trust::check(&probed.chain, file, self.name()),
+            Some(file) => trust::check(&probed.shaken.chain, file, self.name()),
         }
     }
 
     fn describe(&self, reached: &Reached) -> BTreeMap<String, String> {
-        let agreed = &reached.probed.negotiated;
+        let shaken = &reached.probed.shaken;
+        let leaf = shaken.chain.first().map(|leaf| Fingerprint::of(leaf));
         let told = [
             ("server", "ran already".to_owned()),
             ("address", reached.address.to_string()),
             ("server_name", self.name().to_owned()),
             ("path", self.path.clone()),
-            ("cipher", agreed.cipher.to_string()),
-            ("certificate", agreed.certificate.to_string()),
+            (
+                "cipher",
+                shaken.cipher.map_or("", |cipher| cipher.0).to_owned(),
+            ),
+            (
+                "certificate",
+                leaf.map(|leaf| leaf.to_string()).unwrap_or_default(),
+            ),
             ("trust", trust::told(self.authority.as_deref())),
             ("sessions", "not known".to_owned()),
         ];
@@ -321,7 +328,7 @@ impl LoadFamily for RemoteServer<'_> {
             let why = "only possible for servers that keymark has started";
             return Err(Error::call("looking for the server's limits", why, ""));
         }
-        let leaf = reached.probed.chain.first();
+        let leaf = reached.probed.shaken.chain.first();
         let certificate = leaf.map_or(Certificate::Any, |leaf| {
             Certificate::Pinned(Fingerprint::of(leaf))
         });

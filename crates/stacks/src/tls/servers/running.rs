@@ -168,7 +168,7 @@ fn answers(
     if !spec
         .certificates
         .iter()
-        .any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first())
+        .any(|own| own.certificate.to_der().ok().as_ref() == probed.shaken.chain.first())
     {
         return Err("another server answers at that port".to_owned());
     }
