@@ -10,12 +10,12 @@ use keymark_stores::pkcs11::ProgramKey;
 
 use crate::installed::BroughtBy;
 use crate::openssl::{OpensslConfig, TokenWay};
-use crate::templates::{Comments, written};
+use crate::templates::{Comments, plain, written};
 use crate::tls::servers::certificate;
 use crate::tls::servers::identity::Certificates;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Handshakes, is_weak};
-use crate::tls::servers::text::{Pair, Tls, comment, plain};
+use crate::tls::servers::text::{Pair, Tls, comment};
 use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
 use crate::tls::servers::{TWO_MODULES, impossible};
 

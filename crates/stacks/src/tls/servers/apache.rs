@@ -7,11 +7,11 @@ use askama::Template;
 use keymark_bench::{Error, StackName};
 
 use crate::installed::Program;
-use crate::templates::written;
+use crate::templates::{quotable, written};
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::kind::{CryptoLibrary, ServerKind};
 use crate::tls::servers::openssl;
-use crate::tls::servers::text::{ServerFrame, Tls, quotable};
+use crate::tls::servers::text::{ServerFrame, Tls};
 
 /// Apache's modules that every configuration needs, where they are not in the program: `mod_so` is always there.
 const MODULES: [&str; 4] = ["unixd", "log_config", "authz_core", "ssl"];

@@ -10,10 +10,11 @@ use keymark_stores::places::private_dir::PrivateDir;
 
 use crate::openssl::TokenWay;
 use crate::programs::write_private;
+use crate::templates::quotable;
 use crate::tls::servers::identity::{Identity, PrivateKey};
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
-use crate::tls::servers::text::{Pair, ServerFrame, Tls, quotable};
+use crate::tls::servers::text::{Pair, ServerFrame, Tls};
 use crate::tls::servers::token::{self, TokenTraces, Tracing};
 use crate::tls::servers::worker_user::WorkerUser;
 

@@ -24,10 +24,9 @@ use crate::installed::SearchPath;
 use crate::openssl::key::{complaint, refuse_pin};
 use crate::openssl::{OpensslConfig, PROGRAM, TokenWay};
 use crate::programs::write_private;
-use crate::templates::{Comments, written};
+use crate::templates::{Comments, plain, written};
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::visible;
-use crate::tls::servers::text::plain;
 use crate::tls::servers::worker_user::WorkerUser;
 
 /// Name of the engine's or provider's file in messages.
