@@ -272,10 +272,8 @@ fn layers() -> Layers {
     let point = |format, protection| Point::new(STACK, parameters(format, protection));
     let (plain, cached) = (Protection::None, Protection::Cached);
     let unsigned = point(CommitFormat::Unsigned, plain);
-    let step = |heading, format, protection| LayerStep {
-        heading,
-        upper: point(format, protection),
-        lower: unsigned.clone(),
+    let step = |heading, format, protection| {
+        LayerStep::new(heading, &point(format, protection), &unsigned)
     };
     Layers {
         family: "signing commits",

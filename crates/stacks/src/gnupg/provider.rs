@@ -207,19 +207,14 @@ pub(super) fn layers() -> Layers {
     let unprotected = kept(StackName::AGENT, Protection::Cached);
     let gnupg = kept(StackName::GPG, Protection::None);
     let raw = raw::by_library(Library::Libgcrypt);
-    let step = |heading, upper: &Point, lower: &Point| LayerStep {
-        heading,
-        upper: upper.clone(),
-        lower: lower.clone(),
-    };
     Layers {
         family: "GnuPG",
         base: End::called("key", raw.clone()),
         own_library: Some(libgcrypt()),
         steps: vec![
-            step("+ agent", &agent, &raw),
-            step("+ S2K", &unprotected, &agent),
-            step("+ gpg process", &gnupg, &agent),
+            LayerStep::new("+ agent", &agent, &raw),
+            LayerStep::new("+ S2K", &unprotected, &agent),
+            LayerStep::new("+ gpg process", &gnupg, &agent),
         ],
         whole: Some(End {
             heading: "= gpg",

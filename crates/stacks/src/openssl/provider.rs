@@ -231,10 +231,8 @@ impl OpenSslWay {
 /// The key alone, and what a process an operation adds, by each way to the key.
 fn layers() -> Layers {
     let raw = raw::by_library(Library::OpenSslSystem);
-    let step = |heading, way: OpenSslWay| LayerStep {
-        heading,
-        upper: Point::new(OPENSSL, way.parameters()),
-        lower: raw.clone(),
+    let step = |heading, way: OpenSslWay| {
+        LayerStep::new(heading, &Point::new(OPENSSL, way.parameters()), &raw)
     };
     Layers {
         family: "the program openssl",

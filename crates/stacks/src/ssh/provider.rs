@@ -60,10 +60,8 @@ fn through(agent: SshAgent) -> Parameters {
 
 /// The key alone, and what each agent adds.
 fn layers() -> Layers {
-    let step = |heading, agent, lower| LayerStep {
-        heading,
-        upper: Point::new(SSH, through(agent)),
-        lower,
+    let step = |heading, agent, lower: &Point| {
+        LayerStep::new(heading, &Point::new(SSH, through(agent)), lower)
     };
     let libgcrypt = gnupg::libgcrypt();
     let point = libgcrypt.point.clone();
@@ -79,8 +77,8 @@ fn layers() -> Layers {
             ..libgcrypt
         }),
         steps: vec![
-            step("+ ssh-agent", SshAgent::OpenSsh, Point::RAW),
-            step("+ gpg-agent", SshAgent::GpgAgent, point),
+            step("+ ssh-agent", SshAgent::OpenSsh, &Point::RAW),
+            step("+ gpg-agent", SshAgent::GpgAgent, &point),
         ],
         whole: None,
         bottleneck: None,
