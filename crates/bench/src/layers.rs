@@ -69,6 +69,17 @@ pub struct LayerStep {
     pub lower: Point,
 }
 
+impl LayerStep {
+    /// What the upper point costs more than the lower one.
+    pub fn new(heading: &'static str, upper: &Point, lower: &Point) -> Self {
+        Self {
+            heading,
+            upper: upper.clone(),
+            lower: lower.clone(),
+        }
+    }
+}
+
 /// The library that a family's own programs calculate with, where it is not the one that is built in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnLibrary {

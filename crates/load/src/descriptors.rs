@@ -22,7 +22,10 @@ pub(crate) fn make_room(connections: u32, threads: u32) -> Result<(), LoadError>
         return Ok(());
     }
     if needed > most {
-        return Err(LoadError::Descriptors { needed, hard: most });
+        return Err(LoadError::Impossible(format!(
+            "the load needs {needed} file descriptors, but the limit is {most}; raise the hard limit of open files \
+             (ulimit -Hn as root, or LimitNOFILE= of the service), or use fewer users"
+        )));
     }
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
         .map_err(|errno| LoadError::system("setrlimit(RLIMIT_NOFILE)", errno))

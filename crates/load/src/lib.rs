@@ -64,4 +64,4 @@ pub use settings::{LoadSettings, Timeouts};
 pub use several::{ClientEnd, ClientLine, Clients, clients, joined};
 pub use steady::NoSteadyState;
 pub use target::{Asked, Certificate, ClientIdentity, ClientOffer, Expected, Fingerprint, Target};
-pub use tls::{Negotiated, Weak, key_of_certificate};
+pub use tls::{Weak, key_of_certificate};

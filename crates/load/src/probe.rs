@@ -13,10 +13,11 @@ use rand_chacha::ChaCha8Rng;
 use crate::error::LoadError;
 use crate::failure::{Failure, Phase};
 use crate::key_exchange::{KeyExchange, TlsVersion};
+use crate::protocol::CipherSuite;
 use crate::service::Service;
 use crate::settings::Timeouts;
 use crate::target::{ClientOffer, Target};
-use crate::tls::{Connector, Negotiated, Stop, Weak, key_of_certificate};
+use crate::tls::{Connector, Stop, Weak, key_of_certificate};
 use crate::worker::{Conversation, ThreadContext};
 
 /// Between two looks at a socket that is not ready.
@@ -26,9 +27,7 @@ const STEP: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probed {
     /// Result of the handshake.
-    pub negotiated: Negotiated,
-    /// The certificates that it sent, in DER, its own first.
-    pub chain: Vec<Vec<u8>>,
+    pub shaken: Shaken,
     /// Bytes of the answer's body.
     pub body: u64,
 }
@@ -48,12 +47,11 @@ pub fn probe(
     let mut means = ThreadContext::new(target.into(), clock, (weak, *timeouts), numbers)?;
     let conversation = alone(&mut means, stop)?;
     let nothing = || Failure::Tls("nothing was agreed on".to_owned());
+    let session = conversation.session();
     Ok(Probed {
-        negotiated: means
-            .spoken
-            .agreed()
-            .ok_or_else(|| LoadError::Transaction(nothing()))?,
-        chain: conversation.chain(),
+        shaken: session
+            .ok_or_else(|| LoadError::Transaction(nothing()))?
+            .shaken(),
         body: conversation.body(),
     })
 }
@@ -65,6 +63,8 @@ pub struct Shaken {
     pub version: Option<TlsVersion>,
     /// The key exchange, if it is one of keymark's.
     pub key_exchange: Option<KeyExchange>,
+    /// The cipher suite.
+    pub cipher: Option<CipherSuite>,
     /// The certificates that it sent, in DER, its own first.
     pub chain: Vec<Vec<u8>>,
 }
@@ -98,13 +98,7 @@ pub fn handshake(
     let mut session = connector.open(socket).map_err(LoadError::Transaction)?;
     loop {
         match session.handshake() {
-            Ok(()) => {
-                return Ok(Shaken {
-                    version: session.version(),
-                    key_exchange: session.key_exchange(),
-                    chain: session.chain(),
-                });
-            }
+            Ok(()) => return Ok(session.shaken()),
             Err(Stop::Failed(failure)) => return failed(failure),
             Err(Stop::Blocked) if clock.now() >= until => return failed(Failure::HandshakeTimeout),
             Err(Stop::Blocked) => thread::sleep(STEP),

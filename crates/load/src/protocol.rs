@@ -10,21 +10,6 @@ use crate::key_exchange::TlsVersion;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
 pub struct CipherSuite(pub &'static str);
 
-/// Key exchange of a suite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SuiteExchange {
-    /// Nothing: the group is negotiated apart (RFC 8446 §4.1.1).
-    Apart,
-    /// RSA encryption (RFC 5246 §7.4.7.1).
-    Rsa,
-    /// Ephemeral finite-field Diffie-Hellman.
-    Dhe,
-    /// Ephemeral elliptic-curve Diffie-Hellman.
-    Ecdhe,
-    /// A common secret, or what no server has any more.
-    Other,
-}
-
 impl CipherSuite {
     /// The version that the suite belongs to: with TLS 1.3 key exchange and certificate are no part of it.
     pub fn version(self) -> TlsVersion {
@@ -34,25 +19,10 @@ impl CipherSuite {
         }
     }
 
-    fn means(self) -> Option<&'static str> {
+    /// Key exchange and certificate of TLS 1.2: `ECDHE_RSA`; none with TLS 1.3.
+    pub(crate) fn means(self) -> Option<&'static str> {
         let (means, _) = self.0.split_once("_WITH_")?;
         Some(means.trim_start_matches("TLS_"))
-    }
-
-    /// Returns the key exchange.
-    pub fn exchange(self) -> SuiteExchange {
-        let Some(means) = self.means() else {
-            return SuiteExchange::Apart;
-        };
-        match means
-            .split_once('_')
-            .map_or(means, |(exchange, _)| exchange)
-        {
-            "RSA" if means == "RSA" => SuiteExchange::Rsa,
-            "DHE" => SuiteExchange::Dhe,
-            "ECDHE" => SuiteExchange::Ecdhe,
-            _ => SuiteExchange::Other,
-        }
     }
 }
 
@@ -84,35 +54,6 @@ impl fmt::Display for Alert {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn suites_say_their_version_and_exchange() {
-        for (name, exchange, version) in [
-            (
-                "TLS_AES_128_GCM_SHA256",
-                SuiteExchange::Apart,
-                TlsVersion::V1_3,
-            ),
-            (
-                "TLS_RSA_WITH_AES_256_GCM_SHA384",
-                SuiteExchange::Rsa,
-                TlsVersion::V1_2,
-            ),
-            (
-                "TLS_DHE_RSA_WITH_AES_128_CCM",
-                SuiteExchange::Dhe,
-                TlsVersion::V1_2,
-            ),
-            (
-                "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
-                SuiteExchange::Ecdhe,
-                TlsVersion::V1_2,
-            ),
-        ] {
-            let suite = CipherSuite(name);
-            assert_eq!((suite.exchange(), suite.version()), (exchange, version));
-        }
-    }
 
     #[test]
     fn alerts_have_their_names() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use keymark_bench::{Second, Timestamp, Totals, Transaction, nanoseconds};
+use keymark_bench::{Second, Totals, Transaction, nanoseconds};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -56,33 +56,16 @@ pub(crate) struct Recorder {
     pub(crate) totals: Totals,
     histograms: [Histogram<u32>; 4],
     now: ClientSecond,
-    /// Since the last publication.
-    pub(crate) recent: Recent,
     /// Number of seconds that were reported, if anybody wants them.
     told: Option<usize>,
 }
 
 /// State of a thread for observers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Recent {
-    /// Time of this report.
-    pub(crate) until: Timestamp,
     pub(crate) transactions: u64,
     pub(crate) failed: u64,
-    pub(crate) whole: Histogram<u32>,
     pub(crate) over: Vec<ClientSecond>,
-}
-
-impl Default for Recent {
-    fn default() -> Self {
-        Self {
-            until: Timestamp::default(),
-            transactions: 0,
-            failed: 0,
-            whole: histogram(),
-            over: Vec::new(),
-        }
-    }
 }
 
 impl Recorder {
@@ -96,7 +79,6 @@ impl Recorder {
             totals: Totals::default(),
             histograms: std::array::from_fn(|_| histogram()),
             now: ClientSecond::default(),
-            recent: Recent::default(),
             told,
         }
     }
@@ -160,8 +142,6 @@ impl Recorder {
         for (histogram, nanoseconds) in self.histograms.iter_mut().zip(phases) {
             record(histogram, nanoseconds);
         }
-        record(&mut self.recent.whole, transaction.whole_ns);
-        self.recent.transactions += 1;
         self.completions.push(transaction.ended(), 1);
         let whole = Duration::from_nanos(transaction.whole_ns);
         self.totals.push(whole, bytes);
@@ -182,7 +162,6 @@ impl Recorder {
             .entry(failure.to_string())
             .or_default() += 1;
         *self.failures.entry(failure).or_default() += 1;
-        self.recent.failed += 1;
         self.totals.failed += 1;
     }
 
@@ -248,22 +227,5 @@ mod tests {
         } = recorder.totals;
         assert_eq!((transactions, failed, bytes), (4, 2, 28));
         assert_eq!(recorder.failures[&Failure::Refused], 2);
-    }
-
-    #[test]
-    fn seconds_of_two_threads_add_up() {
-        let second = |at| {
-            let mut recorder = Recorder::new(Reservoir::new(10, 1, 0), None);
-            recorder.worked(0, Duration::from_millis(at), Duration::from_millis(3));
-            recorder.succeeded(&ended(at), 7);
-            recorder.end(Duration::from_secs(1));
-            recorder.seconds.remove(0)
-        };
-        let mut sum = second(200);
-        sum.add(&second(300));
-        assert_eq!(sum.second.transactions(), 2);
-        assert_eq!(sum.ends, [(200, 1), (300, 1)]);
-        assert_eq!(sum.busiest_ns, 300_000_000);
-        assert_eq!(sum.processor_ns, 6_000_000);
     }
 }

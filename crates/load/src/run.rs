@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use keymark_bench::{Clock, Timestamp};
+use keymark_bench::Clock;
 use keymark_stats::PerSecond;
 
 use crate::descriptors::make_room;
@@ -37,10 +37,8 @@ pub struct LoadProgress {
     pub transactions: u64,
     /// Transactions that failed.
     pub failed: u64,
-    /// Transactions per second since the last time this was told.
+    /// Transactions per second so far.
     pub rate: PerSecond,
-    /// 99th percentile of the durations so far; `None` without any.
-    pub p99: Option<Duration>,
 }
 
 /// Told how a load goes, at most four times a second, by the thread that called [`run`].
@@ -119,7 +117,7 @@ fn watch(
     published: &[Mutex<Recent>],
     (stopped, observer): (&AtomicBool, &mut dyn Observer),
 ) {
-    let mut told = LastTold(job.origin, job.origin, 0);
+    let mut told = job.origin;
     let mut over = Over::default();
     while !handles.iter().all(ScopedJoinHandle::is_finished) {
         thread::sleep(LOOK);
@@ -129,10 +127,9 @@ fn watch(
             job.stop.store(true, Ordering::Relaxed);
         }
         let now = job.clock.now();
-        if now.since(told.0) >= TELL {
-            let progress;
-            (progress, told) = progress_since(job, published, now, told);
-            observer.progress(&progress);
+        if now.since(told) >= TELL {
+            told = now;
+            observer.progress(&progress(job, published, now.since(job.origin)));
             over.take(published);
             over.tell(published.len(), observer);
         }
@@ -175,37 +172,18 @@ impl Over {
     }
 }
 
-/// Last report to the observer: its time, the time until when threads had counted, and the number of transactions.
-struct LastTold(Timestamp, Timestamp, u64);
-
-fn progress_since(
-    job: &LoadJob<'_>,
-    published: &[Mutex<Recent>],
-    now: Timestamp,
-    before: LastTold,
-) -> (LoadProgress, LastTold) {
-    let mut all = Recent::default();
+fn progress(job: &LoadJob<'_>, published: &[Mutex<Recent>], elapsed: Duration) -> LoadProgress {
+    let (mut transactions, mut failed) = (0, 0);
     for recent in published {
         let recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
-        all.until = all.until.max(recent.until);
-        all.transactions += recent.transactions;
-        all.failed += recent.failed;
-        // Both have the same digits and resize: nothing is out of range.
-        let _ = all.whole.add(&recent.whole);
+        transactions += recent.transactions;
+        failed += recent.failed;
     }
-    let elapsed = now.since(job.origin);
-    let p99 = all.whole.value_at_quantile(0.99);
-    // Threads tell what they have done at times of their own.
-    let since = all.until.since(before.1).as_secs_f64();
-    let rate = (all.transactions - before.2) as f64 / since.max(f64::EPSILON);
-    let told = LastTold(now, all.until.max(before.1), all.transactions);
-    let progress = LoadProgress {
+    LoadProgress {
         elapsed,
         left: job.settings.duration.saturating_sub(elapsed),
-        transactions: all.transactions,
-        failed: all.failed,
-        rate: PerSecond(rate),
-        p99: (all.transactions > 0).then(|| Duration::from_nanos(p99)),
-    };
-    (progress, told)
+        transactions,
+        failed,
+        rate: PerSecond(transactions as f64 / elapsed.as_secs_f64().max(f64::EPSILON)),
+    }
 }

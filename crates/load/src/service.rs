@@ -1,6 +1,5 @@
 //! A service that is asked by HTTP: its requests and answers as data.
 
-use std::fmt::{self, Debug};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -8,7 +7,8 @@ use crate::failure::Expectation;
 
 /// A service, and what is asked of it. Each transaction is a TCP connection, one `POST` with `Connection: close`, and its
 /// whole answer, which is checked when the client has nothing else to do: no transaction waits for that.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Service(POST {address}{path})")]
 pub struct Service {
     /// Address at which it listens.
     pub address: SocketAddr,
@@ -35,12 +35,6 @@ impl Service {
             headers: Vec::new(),
             exchange,
         }
-    }
-}
-
-impl Debug for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Service(POST {}{})", self.address, self.path)
     }
 }
 

@@ -98,13 +98,13 @@ impl LoadSettings {
 
     pub(crate) fn check(&self) -> Result<(), LoadError> {
         if self.duration.is_zero() {
-            return Err(LoadError::Settings("a load needs a duration"));
+            return Err(LoadError::Impossible("a load needs a duration".to_owned()));
         }
         let rate = self.load.pacing.rate();
         if rate.is_some_and(|rate| rate.per_second() < 1e-3) {
-            return Err(LoadError::Settings(
-                "arrivals need a rate between one in 1000 seconds and 1,000,000,000 per second",
-            ));
+            let reason =
+                "arrivals need a rate between one in 1000 seconds and 1,000,000,000 per second";
+            return Err(LoadError::Impossible(reason.to_owned()));
         }
         Ok(())
     }

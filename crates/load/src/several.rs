@@ -99,8 +99,10 @@ pub fn clients(lines: impl BufRead) -> Result<Clients, LoadError> {
     for (number, line) in (1..).zip(lines.lines()) {
         let line = line.map_err(|error| LoadError::system("reading what clients told", error))?;
         let received = serde_json::from_str(&line);
-        let received: Received =
-            received.map_err(|error| LoadError::ClientLine { number, error })?;
+        let received: Received = received.map_err(|error| {
+            let reason = "of the clients' reports cannot be read";
+            LoadError::Impossible(format!("line {number} {reason}: {error}"))
+        })?;
         let client = clients.entry(received.client).or_default();
         match received.told {
             ClientLine::Second(second) if second.number == client.seconds.len() as u64 => {
@@ -115,12 +117,14 @@ pub fn clients(lines: impl BufRead) -> Result<Clients, LoadError> {
         }
     }
     let began = clients.values().filter_map(|client| client.began_ns);
-    let first = began.min().ok_or(LoadError::NoClient)?;
+    let none = || LoadError::Impossible("no client has reported any load".to_owned());
+    let first = began.min().ok_or_else(none)?;
     for client in clients.values_mut() {
         client.offset = Duration::from_nanos(client.began_ns.unwrap_or(first) - first);
     }
     if clients.values().any(|client| client.offset > DAY) {
-        return Err(LoadError::Apart);
+        let reason = "the clients began more than a day apart";
+        return Err(LoadError::Impossible(reason.to_owned()));
     }
     Ok(clients)
 }

@@ -11,7 +11,7 @@ use keymark_bench::{
     Case, CaseId, CaseRecord, Clock, During as _, Ending, Error, Order, Plan, Provenance,
     ServerLoad, Stopped,
 };
-use keymark_load::{Asked, ClientLine, LoadProgress, LoadSettings, Measurement};
+use keymark_load::{Asked, LoadSettings, Measurement};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -21,15 +21,10 @@ const MOST: u32 = 8;
 /// Warm-up of a server that has been loaded before.
 const WARM: Duration = Duration::from_millis(250);
 
-/// Observer of loads while they last.
-pub trait Watch {
-    /// Receives the state of a load, at most four times per second.
-    fn progress(&mut self, case: &Case, progress: &LoadProgress);
-
-    /// Receiver of each line that a load on a running server reports.
-    fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
-        None
-    }
+/// Observer of loads, which is told whose comes next.
+pub trait Watch: keymark_load::Observer {
+    /// Receives the case of the next loads.
+    fn begin(&mut self, case: &Case);
 }
 
 /// Servers or services that are loaded.
@@ -59,7 +54,6 @@ pub trait UnderLoad {
     /// When the load cannot begin.
     fn load(
         &mut self,
-        case: &Case,
         settings: &LoadSettings,
         driven_by: (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error>;
@@ -198,6 +192,7 @@ impl Client<'_> {
                     break;
                 }
                 let case = &plan.cases[index];
+                watch.begin(case);
                 let its = match under_way.remove(&index) {
                     Some(its) => Ok(its),
                     None => {
@@ -257,7 +252,7 @@ impl<'s> UnderWay<'s> {
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<&Driven, Error> {
         let settings = self.rounds.settings(&client.settings, case, round);
-        let mut driven = self.server.load(case, &settings, (client, watch))?;
+        let mut driven = self.server.load(&settings, (client, watch))?;
         if let Some(before) = self.driven.take() {
             driven.load = before.load.then(driven.load);
         }
@@ -328,20 +323,4 @@ fn why_nothing(load: &ServerLoad) -> String {
             )
         },
     )
-}
-
-/// Passes the state of one case's load on.
-pub(crate) struct Relay<'a> {
-    pub(crate) case: &'a Case,
-    pub(crate) watch: &'a mut dyn Watch,
-}
-
-impl keymark_load::Observer for Relay<'_> {
-    fn progress(&mut self, progress: &LoadProgress) {
-        self.watch.progress(self.case, progress);
-    }
-
-    fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
-        self.watch.lines()
-    }
 }

@@ -34,6 +34,19 @@ pub struct StackFamily {
     pub tokens: fn(&Parameters) -> Option<(u8, Distribution)>,
 }
 
+impl StackFamily {
+    /// A family of nothing that only plans naming it measure, to begin others with.
+    pub(crate) const ON_REQUEST: Self = Self {
+        stacks: Vec::new,
+        standing: Standing::OnRequest,
+        look: None,
+        dimensions: &[],
+        layers: || None,
+        comparisons: &[],
+        tokens: |_| None,
+    };
+}
+
 /// Makes a stack ready on a key store.
 pub type Opener = Box<dyn Fn(StackName, Arc<dyn KeyStore>) -> Box<dyn Stack>>;
 
@@ -82,6 +95,22 @@ impl Display for Way {
 }
 
 impl Way {
+    /// A way on request, for workers in threads, with these sets of parameters.
+    pub(crate) const fn on_request(
+        stack: StackName,
+        found: Result<Vec<Capability>, Error>,
+        parameters: Vec<Parameters>,
+    ) -> Self {
+        Self {
+            stack,
+            standing: Standing::OnRequest,
+            found,
+            synonyms: Vec::new(),
+            parameters,
+            workers: &[Worker::Thread],
+        }
+    }
+
     /// Its parameters, if there is nothing to choose.
     pub fn only_set(&self) -> Option<&Parameters> {
         match self.parameters.as_slice() {

@@ -10,11 +10,6 @@ pub fn layers() -> [Layers; 1] {
     let agent = Point::new(StackName::AGENT, Parameters::NONE);
     let cached = with(StackName::AGENT, "protection", "cached");
     let gnupg = Point::new(StackName::GPG, Parameters::NONE);
-    let step = |heading, upper: &Point, lower: &Point| LayerStep {
-        heading,
-        upper: upper.clone(),
-        lower: lower.clone(),
-    };
     [Layers {
         family: "GnuPG",
         base: End::called("key", raw.clone()),
@@ -26,9 +21,9 @@ pub fn layers() -> [Layers; 1] {
             stand_in: "raw is OpenSSL",
         }),
         steps: vec![
-            step("+ agent", &agent, &raw),
-            step("+ S2K", &cached, &agent),
-            step("+ gpg process", &gnupg, &agent),
+            LayerStep::new("+ agent", &agent, &raw),
+            LayerStep::new("+ S2K", &cached, &agent),
+            LayerStep::new("+ gpg process", &gnupg, &agent),
         ],
         whole: Some(End {
             heading: "= gpg",

@@ -35,6 +35,27 @@ pub struct Dimension {
     pub scope: Scope,
 }
 
+impl Dimension {
+    /// A dimension of a family, every case of which says a word.
+    pub const fn of_family(name: &'static str, kind: &'static str, words: Words) -> Self {
+        Self {
+            name,
+            kind,
+            words,
+            usual: None,
+            scope: Scope::Family,
+        }
+    }
+
+    /// The dimension with a word for cases that say none.
+    pub const fn usually(self, word: &'static str) -> Self {
+        Self {
+            usual: Some(word),
+            ..self
+        }
+    }
+}
+
 /// The words that a dimension has.
 #[derive(Debug, Clone, Copy)]
 pub enum Words {
@@ -42,6 +63,13 @@ pub enum Words {
     Listed(&'static [&'static str]),
     /// More than can be listed: all of a form, which this tells.
     Formed(fn(&str) -> bool),
+}
+
+impl Words {
+    /// All that are values of a type.
+    pub const fn of<T: FromStr>() -> Self {
+        Self::Formed(|word| word.parse::<T>().is_ok())
+    }
 }
 
 /// Cases that a choice of words concerns.

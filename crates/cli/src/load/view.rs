@@ -1,8 +1,8 @@
-//! A line on the terminal while servers are under load: rate, failures, p99, time left.
+//! A line on the terminal while servers are under load: rate, failures, time left.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keymark_bench::Case;
-use keymark_load::LoadProgress;
+use keymark_load::{LoadProgress, Observer};
 use keymark_report::{units, visible};
 use keymark_stacks::loads::Watch;
 use keymark_stores::user::terminal;
@@ -13,7 +13,7 @@ use crate::view::{REDRAWS, stop_for_messages};
 pub(super) struct View {
     bar: ProgressBar,
     cases: usize,
-    last: Option<String>,
+    case: String,
     number: usize,
 }
 
@@ -28,7 +28,7 @@ impl View {
         Self {
             bar,
             cases,
-            last: None,
+            case: String::new(),
             number: 0,
         }
     }
@@ -40,22 +40,23 @@ impl View {
 }
 
 impl Watch for View {
-    fn progress(&mut self, case: &Case, progress: &LoadProgress) {
+    fn begin(&mut self, case: &Case) {
         let name = case.to_string();
-        if self.last.as_ref() != Some(&name) {
-            self.number += 1;
-        }
-        let p99 = progress.p99.unwrap_or_default();
+        self.number += usize::from(name != self.case);
+        self.case = name;
+    }
+}
+
+impl Observer for View {
+    fn progress(&mut self, progress: &LoadProgress) {
         self.bar.set_message(format!(
-            "{} of {}: {}: {}, {} failed, p99 {}, {:.0} s left",
+            "{} of {}: {}: {}, {} failed, {:.0} s left",
             self.number,
             self.cases,
-            visible::visible(&name),
+            visible::visible(&self.case),
             units::rate(progress.rate),
             progress.failed,
-            units::time(p99),
             progress.left.as_secs_f64()
         ));
-        self.last = Some(name);
     }
 }

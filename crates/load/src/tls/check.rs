@@ -26,17 +26,6 @@ pub(crate) struct Seen<'a> {
     pub(crate) leaf: &'a [u8],
 }
 
-/// Agreement of client and server, apart from version and key exchange, which were requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Negotiated {
-    /// The cipher suite.
-    pub cipher: CipherSuite,
-    /// The server's certificate.
-    pub certificate: Fingerprint,
-    /// The algorithm of the certificate's key, if it is one of keymark's.
-    pub key: Option<Algorithm>,
-}
-
 /// Checks handshakes. A certificate is read once, while it stays the same.
 #[derive(Debug)]
 pub(crate) struct Checker {
@@ -45,8 +34,6 @@ pub(crate) struct Checker {
     leaf: Vec<u8>,
     fingerprint: Fingerprint,
     key: Option<Algorithm>,
-    /// Result of the last handshake that was as expected.
-    pub(crate) agreed: Option<Negotiated>,
 }
 
 impl Checker {
@@ -57,7 +44,6 @@ impl Checker {
             leaf: Vec::new(),
             fingerprint: Fingerprint::of(&[]),
             key: None,
-            agreed: None,
         }
     }
 
@@ -73,19 +59,13 @@ impl Checker {
         let version = seen.version.filter(|version| *version == wanted.version);
         let version = version.ok_or(Expectation::Version)?;
         let agrees = |cipher: &CipherSuite| cipher.version() == version;
-        let cipher = seen.cipher.filter(agrees).ok_or(Expectation::Cipher)?;
+        seen.cipher.filter(agrees).ok_or(Expectation::Cipher)?;
         // A resumed session of TLS 1.2 has no key exchange (RFC 5246 §7.3).
         let has_exchange = !seen.is_resumed || version == TlsVersion::V1_3;
         if has_exchange && seen.key_exchange != Some(wanted.key_exchange) {
             return Err(Expectation::KeyExchange);
         }
-        self.check_leaf(seen.leaf)?;
-        self.agreed = Some(Negotiated {
-            cipher,
-            certificate: self.fingerprint,
-            key: self.key,
-        });
-        Ok(())
+        self.check_leaf(seen.leaf)
     }
 
     fn check_leaf(&mut self, leaf: &[u8]) -> Result<(), Expectation> {
@@ -119,6 +99,8 @@ impl Checker {
 mod tests {
     use super::*;
 
+    const OLDER: CipherSuite = CipherSuite("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256");
+
     fn expected() -> Expected {
         Expected {
             version: TlsVersion::V1_3,
@@ -146,58 +128,25 @@ mod tests {
     #[test]
     fn each_difference_has_its_class() {
         assert_eq!(verdict(expected(), seen()), Ok(()));
-        let cases = [
+        type Change = fn(&mut Seen<'static>);
+        let cases: [(Change, Expectation); 7] = [
+            (|seen| seen.is_resumed = true, Expectation::FullHandshake),
             (
-                Seen {
-                    is_resumed: true,
-                    ..seen()
-                },
-                Expectation::FullHandshake,
-            ),
-            (
-                Seen {
-                    version: Some(TlsVersion::V1_2),
-                    ..seen()
-                },
+                |seen| seen.version = Some(TlsVersion::V1_2),
                 Expectation::Version,
             ),
+            (|seen| seen.cipher = None, Expectation::Cipher),
+            (|seen| seen.cipher = Some(OLDER), Expectation::Cipher),
             (
-                Seen {
-                    cipher: None,
-                    ..seen()
-                },
-                Expectation::Cipher,
-            ),
-            (
-                Seen {
-                    cipher: Some(CipherSuite("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")),
-                    ..seen()
-                },
-                Expectation::Cipher,
-            ),
-            (
-                Seen {
-                    key_exchange: Some(KeyExchange::X25519),
-                    ..seen()
-                },
+                |seen| seen.key_exchange = Some(KeyExchange::X25519),
                 Expectation::KeyExchange,
             ),
-            (
-                Seen {
-                    leaf: b"other",
-                    ..seen()
-                },
-                Expectation::Certificate,
-            ),
-            (
-                Seen {
-                    leaf: b"",
-                    ..seen()
-                },
-                Expectation::Certificate,
-            ),
+            (|seen| seen.leaf = b"other", Expectation::Certificate),
+            (|seen| seen.leaf = b"", Expectation::Certificate),
         ];
-        for (seen, class) in cases {
+        for (change, class) in cases {
+            let mut seen = seen();
+            change(&mut seen);
             let failure = Err(Failure::Unexpected(class));
             assert_eq!(verdict(expected(), seen), failure);
         }
@@ -217,7 +166,7 @@ mod tests {
         };
         let older = Seen {
             version: Some(TlsVersion::V1_2),
-            cipher: Some(CipherSuite("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")),
+            cipher: Some(OLDER),
             ..resumed
         };
         assert_eq!(verdict(resuming(TlsVersion::V1_2), older), Ok(()));
@@ -229,19 +178,5 @@ mod tests {
         assert_eq!(verdict(resuming(TlsVersion::V1_2), full), missing);
         assert_eq!(verdict(resuming(TlsVersion::V1_3), resumed), missing);
         assert_eq!(verdict(resuming(TlsVersion::V1_3), seen()), Ok(()));
-    }
-
-    #[test]
-    fn what_was_agreed_on_last_is_told() {
-        let expected = Expected {
-            certificate: Certificate::Any,
-            ..expected()
-        };
-        let mut checker = Checker::new(expected, Weak::Refused);
-        assert_eq!(checker.agreed, None);
-        for leaf in [b"a", b"a", b"b"] {
-            checker.check(Seen { leaf, ..seen() }).unwrap();
-            assert_eq!(checker.agreed.unwrap().certificate, Fingerprint::of(leaf));
-        }
     }
 }

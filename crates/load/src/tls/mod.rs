@@ -7,7 +7,6 @@ use keymark_bench::{Algorithm, Family};
 use openssl::x509::X509;
 use spki::SubjectPublicKeyInfoRef;
 
-pub use check::Negotiated;
 pub(crate) use check::{Checker, Seen};
 pub(crate) use session::{Connector, Session, Stop};
 
@@ -48,14 +47,4 @@ pub fn key_of_certificate(certificate: &[u8]) -> Option<Algorithm> {
         (false, Some(_) | None) => Family::of_oid(oid),
     };
     Algorithm::of(family?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_certificate_has_no_key() {
-        assert_eq!(key_of_certificate(b"no certificate"), None);
-    }
 }

@@ -20,7 +20,8 @@ use super::{Checker, Seen, Weak};
 
 use crate::error::LoadError;
 use crate::failure::{Expectation, Failure, Phase};
-use crate::protocol::{Alert, CipherSuite, SuiteExchange};
+use crate::probe::Shaken;
+use crate::protocol::{Alert, CipherSuite};
 use crate::resumption::{ResumedShare, ResumptionTurns};
 use crate::target::{Certificate, ClientOffer};
 
@@ -303,14 +304,15 @@ impl Session {
     }
 
     fn exchange(&self, cipher: CipherSuite) -> Option<KeyExchange> {
-        let group = || self.stream.ssl().peer_tmp_key().ok();
-        match cipher.exchange() {
-            SuiteExchange::Other => None,
-            SuiteExchange::Rsa => Some(KeyExchange::Rsa),
-            SuiteExchange::Dhe | SuiteExchange::Ecdhe => of_key(&group()?),
+        let key = self.stream.ssl().peer_tmp_key().ok();
+        let group = key.and_then(|key| of_key(&key));
+        match cipher.means() {
             // OpenSSL keeps no share of a KEM. One group was offered, and it refuses a share in another
             // (RFC 8446 §4.2.8).
-            SuiteExchange::Apart => group().and_then(|key| of_key(&key)).or(self.wanted),
+            None => group.or(self.wanted),
+            Some("RSA") => Some(KeyExchange::Rsa),
+            // No group with a common secret, or with what no server has any more.
+            Some(_) => group,
         }
     }
 
@@ -339,21 +341,24 @@ impl Session {
         cipher.standard_name().map(CipherSuite)
     }
 
-    /// The version that the server chose.
-    pub(crate) fn version(&self) -> Option<TlsVersion> {
+    fn version(&self) -> Option<TlsVersion> {
         self.stream.ssl().version2().and_then(version)
     }
 
-    /// The key exchange that the server chose.
-    pub(crate) fn key_exchange(&self) -> Option<KeyExchange> {
+    fn key_exchange(&self) -> Option<KeyExchange> {
         self.cipher().and_then(|cipher| self.exchange(cipher))
     }
 
-    /// The certificates that the server sent, in DER, its own first.
-    pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
+    /// The server's choice.
+    pub(crate) fn shaken(&self) -> Shaken {
         let chain = self.stream.ssl().peer_cert_chain();
         let certificates = chain.into_iter().flatten();
-        certificates.filter_map(|one| one.to_der().ok()).collect()
+        Shaken {
+            version: self.version(),
+            key_exchange: self.key_exchange(),
+            cipher: self.cipher(),
+            chain: certificates.filter_map(|one| one.to_der().ok()).collect(),
+        }
     }
 
     /// Sends all of `bytes`; after a block the same bytes are handed in again, from the start.

@@ -16,7 +16,7 @@ use crate::http::{self, BodyProgress, HttpAnswer};
 use crate::service::Service;
 use crate::settings::Timeouts;
 use crate::target::{Asked, Target};
-use crate::tls::{Checker, Connector, Negotiated, Session, Stop, Weak};
+use crate::tls::{Checker, Connector, Session, Stop, Weak};
 
 /// A record of TLS (RFC 8446 §5.1).
 const BUFFER: usize = 16 * 1024;
@@ -134,14 +134,6 @@ impl Spoken<'_> {
             Self::Tls { body, .. } => answer.check(*body),
             // Later, when nothing waits for it.
             Self::Http { .. } => Ok(()),
-        }
-    }
-
-    /// Result of the last handshake.
-    pub(crate) const fn agreed(&self) -> Option<Negotiated> {
-        match self {
-            Self::Tls { checker, .. } => checker.agreed,
-            Self::Http { .. } => None,
         }
     }
 
@@ -336,21 +328,16 @@ impl Conversation {
         self.answer.body
     }
 
-    /// Returns whether its handshake has resumed a session.
-    pub(crate) fn is_resumed(&self) -> bool {
-        matches!(&self.stage, Stage::Done(Channel::Tls(session)) if session.is_resumed())
+    /// The TLS session of a transaction that has ended.
+    pub(crate) fn session(&self) -> Option<&Session> {
+        let Stage::Done(Channel::Tls(session)) = &self.stage else {
+            return None;
+        };
+        Some(session)
     }
 
     /// The request's number and the answer's body, where that is still to be checked.
     pub(crate) fn unchecked(&mut self) -> Option<(u64, Vec<u8>)> {
         Some((self.request.number, self.answer.kept.take()?))
-    }
-
-    /// The certificates that the server sent, in DER, its own first; none before the last byte.
-    pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
-        let Stage::Done(Channel::Tls(session)) = &self.stage else {
-            return Vec::new();
-        };
-        session.chain()
     }
 }

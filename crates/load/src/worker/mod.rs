@@ -26,7 +26,7 @@ use crate::recorder::{Recent, Recorder};
 use crate::sample::Reservoir;
 use crate::settings::LoadSettings;
 use crate::target::Asked;
-use crate::tls::Stop;
+use crate::tls::{Session, Stop};
 
 /// Interval between checks of timeouts.
 const SCAN: Duration = Duration::from_millis(10);
@@ -214,20 +214,14 @@ impl<'a> Worker<'a> {
 
     fn publish(&mut self) {
         let mut over = self.recorder.over(self.source.settled());
+        let totals = &self.recorder.totals;
         let mut published = self
             .published
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let recent = &mut self.recorder.recent;
-        published.until = self.job.clock.now();
-        published.transactions += recent.transactions;
-        published.failed += recent.failed;
+        published.transactions = totals.transactions;
+        published.failed = totals.failed;
         published.over.append(&mut over);
-        // Both have the same digits and resize: nothing is out of range.
-        let _ = published.whole.add(&recent.whole);
-        drop(published);
-        (recent.transactions, recent.failed) = (0, 0);
-        recent.whole.reset();
     }
 
     fn give_up_late_ones(&mut self, now: Timestamp) {
@@ -336,7 +330,9 @@ impl<'a> Worker<'a> {
                     self.unchecked.push_back((transaction, number, answer));
                 } else {
                     self.recorder.succeeded(&transaction, conversation.body());
-                    self.recorder.resumed(conversation.is_resumed().into());
+                    let session = conversation.session();
+                    let is_resumed = session.is_some_and(Session::is_resumed);
+                    self.recorder.resumed(is_resumed.into());
                 }
                 drop(conversation);
                 let now = self.time(self.job.clock.now());

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use keymark_bench::{Clock, MonotonicClock};
 use keymark_load::{
-    Alert, Certificate, CipherSuite, ClientOffer, Expectation, Failure, Fingerprint, LoadError,
-    Negotiated, Phase, Target, Timeouts, Weak, handshake, probe,
+    Alert, Certificate, CipherSuite, ClientOffer, Expectation, Failure, Fingerprint, KeyExchange,
+    LoadError, Phase, Target, Timeouts, TlsVersion, Weak, handshake, probe,
 };
-use keymark_load::{KeyExchange, TlsVersion};
 use openssl::dh::Dh;
 use openssl::pkey::PKey;
 use openssl::ssl::SslVersion;
@@ -112,12 +111,11 @@ fn a_wrong_certificate_or_body_does_not_count() {
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
     let until: (&dyn Clock, _) = (&clock, &stop);
     let probed = probe(&target(), Weak::Refused, &Timeouts::ALONE, until).unwrap();
-    let negotiated = Negotiated {
-        cipher: CipherSuite("TLS_AES_128_GCM_SHA256"),
-        certificate: server.leaf,
-        key: Some("nistp256".parse().unwrap()),
-    };
-    assert_eq!(probed.negotiated, negotiated);
+    let shaken = probed.shaken;
+    let cipher = CipherSuite("TLS_AES_128_GCM_SHA256");
+    assert_eq!(shaken.cipher, Some(cipher));
+    assert_eq!(shaken.key(), Some("nistp256".parse().unwrap()));
+    assert_eq!(Fingerprint::of(&shaken.chain[0]), server.leaf);
 }
 
 #[test]

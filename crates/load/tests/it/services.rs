@@ -7,10 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::clock::MonotonicClock;
-use keymark_load::{
-    Exchange, Expectation, Failure, LoadProgress, Measurement, Observer, Phase, Service, Timeouts,
-    run,
-};
+use keymark_load::{Exchange, Expectation, Failure, Measurement, Phase, Service, Timeouts, run};
 
 use crate::support::users;
 
@@ -26,17 +23,14 @@ enum Answers {
     ByClosing,
 }
 
-/// It accepts until the test ends, or for that number of connections; of none the kernel keeps them waiting.
-fn serve(answers: Answers, connections: usize) -> SocketAddr {
+/// It accepts until the test ends.
+fn serve(answers: Answers) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
-        for stream in listener.incoming().take(connections) {
+        for stream in listener.incoming() {
             let stream = stream.unwrap();
             std::thread::spawn(move || answer(stream, answers));
-        }
-        if connections == 0 {
-            std::thread::sleep(Duration::from_secs(60));
         }
     });
     address
@@ -95,7 +89,7 @@ impl Exchange for Stamps {
     }
 }
 
-fn load(address: SocketAddr, observer: &mut dyn Observer) -> Measurement {
+fn load(address: SocketAddr) -> Measurement {
     let service = Service {
         address,
         ..Service::post("/stamp", "text/plain", Arc::new(Stamps))
@@ -106,13 +100,13 @@ fn load(address: SocketAddr, observer: &mut dyn Observer) -> Measurement {
         ..settings.timeouts
     };
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
-    run(&service, &settings, (&clock, &stop), observer).unwrap()
+    run(&service, &settings, (&clock, &stop), &mut ()).unwrap()
 }
 
 #[test]
 fn right_answers_are_counted_and_no_handshake_is_timed() {
     for answers in [Answers::Rightly, Answers::InChunks] {
-        let measured = load(serve(answers, usize::MAX), &mut ());
+        let measured = load(serve(answers));
         assert!(measured.load.totals.transactions > 10, "{answers:?}");
         assert_eq!(measured.failures, [].into(), "{answers:?}");
         assert_eq!(
@@ -132,7 +126,7 @@ fn what_is_wrong_is_a_failure_of_its_class_and_no_sample() {
         (Answers::NotAtAll, Failure::WholeTimeout),
         (Answers::ByClosing, Failure::Closed(Phase::FirstByte)),
     ] {
-        let measured = load(serve(answers, usize::MAX), &mut ());
+        let measured = load(serve(answers));
         let classes: Vec<&Failure> = measured.failures.keys().collect();
         assert_eq!(classes, [&class], "{answers:?}");
         assert_eq!(measured.load.totals.failed, measured.failures[&class]);
@@ -144,32 +138,4 @@ fn what_is_wrong_is_a_failure_of_its_class_and_no_sample() {
             (0, 0)
         );
     }
-}
-
-/// It has no descriptor left to accept with: the kernel takes connections all the same.
-#[test]
-fn a_service_that_accepts_nobody_is_given_up() {
-    let measured = load(serve(Answers::Rightly, 0), &mut ());
-    let classes: Vec<&Failure> = measured.failures.keys().collect();
-    assert_eq!(classes, [&Failure::WholeTimeout]);
-    assert_eq!(measured.load.totals.transactions, 0);
-}
-
-#[test]
-fn a_service_that_dies_under_load_has_answered_until_then() {
-    struct Seen(u64);
-    impl Observer for Seen {
-        fn progress(&mut self, progress: &LoadProgress) {
-            self.0 = self.0.max(progress.failed);
-        }
-    }
-    let mut seen = Seen(0);
-    let measured = load(serve(Answers::Rightly, 10), &mut seen);
-    // Who waits to be accepted when it dies is reset, in whatever phase that is seen.
-    let mut classes = measured.failures.keys();
-    let gone = classes.all(|class| matches!(class, Failure::Refused | Failure::Reset(_)));
-    assert!(gone, "{:?}", measured.failures);
-    assert!(measured.failures.contains_key(&Failure::Refused));
-    assert_eq!(measured.load.totals.transactions, 10);
-    assert!(seen.0 > 0);
 }

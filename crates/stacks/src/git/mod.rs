@@ -15,7 +15,7 @@ use keymark_bench::words::words;
 use keymark_bench::workload::{Crew, Input, Verifiable, Workload};
 use keymark_bench::{
     Case, Dimension, During as _, End, Error, LayerStep, Layers, Operation, Parameters, Point,
-    Scope, StackName, Standing, Words, Worker,
+    StackName, Words,
 };
 use keymark_stores::access::AccessKind;
 use keymark_stores::device::{Device, Run};
@@ -42,7 +42,6 @@ const GPG_CONFIGURATION: &[u8] = b"batch\nno-tty\npinentry-mode error\nno-encryp
 /// `git`, on keys in files, on OpenPGP cards by gpg, and on tokens behind PKCS#11 modules.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![STACK],
-    standing: Standing::OnRequest,
     look: Some(|| {
         Box::new(GitProvider {
             git: GIT.find(&SearchPath::of(None)),
@@ -51,18 +50,15 @@ pub const FAMILY: StackFamily = StackFamily {
     }),
     dimensions: &[FORMAT, PROTECTION],
     layers: || Some(layers()),
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// Each case says one.
-const FORMAT: Dimension = Dimension {
-    name: "format",
-    kind: "format of a commit's signature",
-    words: Words::Listed(CommitFormat::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+const FORMAT: Dimension = Dimension::of_family(
+    "format",
+    "format of a commit's signature",
+    Words::Listed(CommitFormat::WORDS),
+);
 
 words! {
     /// Format of a commit's signature (`gpg.format`), and how its program reaches the key.
@@ -90,13 +86,8 @@ struct GitProvider {
 
 impl StackProvider for GitProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        let way = |format, protection, found| Way {
-            stack: STACK,
-            standing: Standing::OnRequest,
-            found,
-            synonyms: Vec::new(),
-            parameters: vec![parameters(format, protection)],
-            workers: &[Worker::Thread],
+        let way = |format, protection, found| {
+            Way::on_request(STACK, found, vec![parameters(format, protection)])
         };
         let signed = |(format, protection)| way(format, protection, self.offered(device, format));
         let mut ways: Vec<Way> = signed_formats(device).map(signed).collect();
@@ -281,10 +272,8 @@ fn layers() -> Layers {
     let point = |format, protection| Point::new(STACK, parameters(format, protection));
     let (plain, cached) = (Protection::None, Protection::Cached);
     let unsigned = point(CommitFormat::Unsigned, plain);
-    let step = |heading, format, protection| LayerStep {
-        heading,
-        upper: point(format, protection),
-        lower: unsigned.clone(),
+    let step = |heading, format, protection| {
+        LayerStep::new(heading, &point(format, protection), &unsigned)
     };
     Layers {
         family: "signing commits",

@@ -268,10 +268,10 @@ mod tests {
     use proptest::prelude::*;
     use std::os::unix::net::UnixListener;
 
-    /// A server that says the lines in turn, each after the client's next line.
+    /// A connection to a server that says the lines in turn, each after the client's next line.
     fn scripted(
         answers: &'static [&'static str],
-    ) -> (tempfile::TempDir, std::thread::JoinHandle<Vec<String>>) {
+    ) -> (Assuan, std::thread::JoinHandle<Vec<String>>) {
         let dir = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(dir.path().join("S")).unwrap();
         let server = std::thread::spawn(move || {
@@ -286,27 +286,25 @@ mod tests {
             }
             heard
         });
-        (dir, server)
+        (Assuan::connect(&dir.path().join("S")).unwrap(), server)
     }
 
     #[test]
     fn data_come_back_unescaped() {
-        let (dir, server) =
+        let (mut connection, server) =
             scripted(&["OK Pleased\n", "# hint\nS PROGRESS\nD a%25\nD b%0Ac\nOK\n"]);
-        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
         assert_eq!(connection.command("GETINFO version").unwrap(), b"a%b\nc");
         assert_eq!(server.join().unwrap(), ["GETINFO version"]);
     }
 
     #[test]
     fn an_inquiry_is_answered() {
-        let (dir, server) = scripted(&[
+        let (mut connection, server) = scripted(&[
             "OK\n",
             "S INQUIRE_MAXLEN 4096\nINQUIRE CIPHERTEXT\n",
             "",
             "D x\nOK\n",
         ]);
-        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
         let mut data = Vec::new();
         connection
             .transact("PKDECRYPT", Some(&data_lines(b"50%")), &mut data)
@@ -317,8 +315,8 @@ mod tests {
 
     #[test]
     fn a_refusal_carries_the_agents_code() {
-        let (dir, _server) = scripted(&["OK\n", "ERR 67108881 No secret key <GPG Agent>\n"]);
-        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let (mut connection, _server) =
+            scripted(&["OK\n", "ERR 67108881 No secret key <GPG Agent>\n"]);
         let error = connection.command("PKSIGN").unwrap_err().to_string();
         assert!(
             error.starts_with("PKSIGN failed: 67108881 No secret key"),
@@ -328,8 +326,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_talks_without_an_answer_is_left() {
-        let (dir, _server) = scripted(&["OK\n", "S PROGRESS\nS PROGRESS\n"]);
-        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let (mut connection, _server) = scripted(&["OK\n", "S PROGRESS\nS PROGRESS\n"]);
         connection.patience = Duration::ZERO;
         let error = connection.command("PKSIGN").unwrap_err().to_string();
         assert_says(&error, ["gpg-agent does not answer"]);
@@ -337,8 +334,8 @@ mod tests {
 
     #[test]
     fn an_unexpected_inquiry_is_cancelled() {
-        let (dir, server) = scripted(&["OK\n", "INQUIRE PASSPHRASE\n", "ERR 67109141 cancelled\n"]);
-        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let (mut connection, server) =
+            scripted(&["OK\n", "INQUIRE PASSPHRASE\n", "ERR 67109141 cancelled\n"]);
         let error = connection.command("PKSIGN").unwrap_err().to_string();
         assert_says(&error, ["PASSPHRASE"]);
         assert_eq!(server.join().unwrap(), ["PKSIGN", "CAN"]);
@@ -370,11 +367,10 @@ mod tests {
 
     #[test]
     fn a_broken_connection_is_an_error() {
-        let (dir, _server) = scripted(&["OK\n", ""]);
-        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let (mut connection, _server) = scripted(&["OK\n", ""]);
         let error = connection.command("PKSIGN").unwrap_err().to_string();
         assert_says(&error, ["broke"]);
-        assert!(Assuan::connect(&dir.path().join("nobody")).is_err());
+        assert!(Assuan::connect(Path::new("/nonexistent")).is_err());
     }
 
     proptest! {

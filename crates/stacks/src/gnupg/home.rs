@@ -19,6 +19,7 @@ use super::scdaemon::{CardLink, Scdaemon};
 use super::{Gnupg, status};
 use crate::program;
 use crate::programs::{START, check_socket, create, write_private};
+use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
 
 /// The longest name gpg-agent gives a socket.
@@ -105,6 +106,12 @@ impl Home {
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Processor time of the agent and its scdaemon since they were started.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let all = self.agent.watched().into_iter();
+        all.filter_map(Process::spent).sum()
     }
 
     /// A connection to the agent.

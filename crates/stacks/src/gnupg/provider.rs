@@ -8,7 +8,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::{
     Bottleneck, Case, Dimension, End, Error, Family, LayerStep, Layers, OwnLibrary, Parameters,
-    Point, Scope, StackName, Standing, StoreKind, Words, Worker,
+    Point, Scope, StackName, Standing, StoreKind, Words,
 };
 use keymark_stores::access::{AccessKind, Library};
 use keymark_stores::device::{Device, Run};
@@ -28,8 +28,7 @@ pub const FAMILY: StackFamily = StackFamily {
     look: Some(|| Box::new(GnupgProvider(Gnupg::find(None)))),
     dimensions: &[PROTECTION],
     layers: || Some(layers()),
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// The longest path that a socket has in a private directory.
@@ -46,13 +45,12 @@ impl StackProvider for GnupgProvider {
         if !reached.into_iter().any(|kind| device.has(kind)) {
             return Vec::new();
         }
-        let way = |&stack: &StackName| Way {
-            stack,
-            standing: standing(device),
-            found: reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack)),
-            synonyms: Vec::new(),
-            parameters: parameters(device),
-            workers: &[Worker::Thread],
+        let way = |&stack: &StackName| {
+            let found = reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack));
+            Way {
+                standing: standing(device),
+                ..Way::on_request(stack, found, parameters(device))
+            }
         };
         (FAMILY.stacks)().iter().map(way).collect()
     }
@@ -209,19 +207,14 @@ pub(super) fn layers() -> Layers {
     let unprotected = kept(StackName::AGENT, Protection::Cached);
     let gnupg = kept(StackName::GPG, Protection::None);
     let raw = raw::by_library(Library::Libgcrypt);
-    let step = |heading, upper: &Point, lower: &Point| LayerStep {
-        heading,
-        upper: upper.clone(),
-        lower: lower.clone(),
-    };
     Layers {
         family: "GnuPG",
         base: End::called("key", raw.clone()),
         own_library: Some(libgcrypt()),
         steps: vec![
-            step("+ agent", &agent, &raw),
-            step("+ S2K", &unprotected, &agent),
-            step("+ gpg process", &gnupg, &agent),
+            LayerStep::new("+ agent", &agent, &raw),
+            LayerStep::new("+ S2K", &unprotected, &agent),
+            LayerStep::new("+ gpg process", &gnupg, &agent),
         ],
         whole: Some(End {
             heading: "= gpg",

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::{OpenSsl, OpenSslWay, OpensslConfig};
 use crate::program;
 use crate::programs::{RefusedPins, write_private};
-use crate::templates::{Comments, written};
+use crate::templates::{Comments, plain, written};
 
 /// File of `OPENSSL_CONF`, in the key's directory.
 const FOR_KEY: &str = "openssl.cnf";
@@ -97,7 +97,7 @@ impl OpenSslKey {
         let pin = pin.map(|pin| memory_file::holding(pin.expose().as_bytes()));
         let pin = pin.transpose()?;
         let uri = key.uri(pin.as_ref().map(|_| Path::new(STANDARD_INPUT)));
-        let module = plain(key.module())?;
+        let module = plain("the PKCS#11 module's file", key.module())?;
         let token_way = way.to_token().ok_or_else(|| {
             Error::call(
                 "opening a key",
@@ -108,7 +108,7 @@ impl OpenSslKey {
         let loadable = openssl.build.get(token_way)?;
         let configuration = OpensslConfig {
             way: token_way,
-            loadable: plain(&loadable)?,
+            loadable: plain("the engine's or provider's file", &loadable)?,
             module,
             // It is in the URI.
             pin_file: None,
@@ -220,20 +220,6 @@ impl OpenSslKey {
             None => Ok(()),
         }
     }
-}
-
-/// A path that is valid in OpenSSL's configuration as it is (config(5)): no quote, no variable, no comment.
-fn plain(path: &Path) -> Result<&str, Error> {
-    let special =
-        |letter: char| letter.is_control() || "\"'`\\$#;".contains(letter) || letter == ' ';
-    let path = path.to_str().filter(|path| !path.contains(special));
-    path.ok_or_else(|| {
-        Error::call(
-            "configuring OpenSSL",
-            "the module's path has characters with a meaning in OpenSSL's configuration",
-            "give it another name, by a symbolic link",
-        )
-    })
 }
 
 /// Advice about an operation that failed, with a key that could be loaded before.

@@ -8,8 +8,8 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::{Crew, KeyHandle, Workload};
 use keymark_bench::{
-    Case, Dimension, End, Error, KeyRef, LayerStep, Layers, OwnLibrary, Parameters, Point, Scope,
-    StackName, Standing, StoreKind, Words, Worker,
+    Case, Dimension, End, Error, KeyRef, LayerStep, Layers, OwnLibrary, Parameters, Point,
+    StackName, StoreKind, Words,
 };
 use keymark_stores::access::{Access, AccessKind, Certificate, Library};
 use keymark_stores::challenge::Challenge;
@@ -33,12 +33,10 @@ const CAPACITY: usize = 1024;
 /// `openssl`, on keys in files and on tokens behind PKCS#11 modules.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![OPENSSL],
-    standing: Standing::OnRequest,
     look: Some(|| Box::new(OpenSslProvider(OpenSsl::find(None)))),
     dimensions: &[WAY],
     layers: || Some(layers()),
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 #[derive(Debug)]
@@ -46,13 +44,8 @@ struct OpenSslProvider(Result<OpenSsl, Error>);
 
 impl StackProvider for OpenSslProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        let way = |way: OpenSslWay| Way {
-            stack: OPENSSL,
-            standing: Standing::OnRequest,
-            found: self.offered(device, way),
-            synonyms: Vec::new(),
-            parameters: vec![way.parameters()],
-            workers: &[Worker::Thread],
+        let way = |way: OpenSslWay| {
+            Way::on_request(OPENSSL, self.offered(device, way), vec![way.parameters()])
         };
         // A card or a TPM is behind a PKCS#11 module for OpenSSL, and another device then.
         if device.has(AccessKind::KeyFile) {
@@ -191,13 +184,11 @@ fn alone(
 }
 
 /// Each case says one.
-pub const WAY: Dimension = Dimension {
-    name: "openssl",
-    kind: "way of OpenSSL to a key",
-    words: Words::Listed(OpenSslWay::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+pub const WAY: Dimension = Dimension::of_family(
+    "openssl",
+    "way of OpenSSL to a key",
+    Words::Listed(OpenSslWay::WORDS),
+);
 
 words! {
     /// Way of the program `openssl` to a key.
@@ -240,10 +231,8 @@ impl OpenSslWay {
 /// The key alone, and what a process an operation adds, by each way to the key.
 fn layers() -> Layers {
     let raw = raw::by_library(Library::OpenSslSystem);
-    let step = |heading, way: OpenSslWay| LayerStep {
-        heading,
-        upper: Point::new(OPENSSL, way.parameters()),
-        lower: raw.clone(),
+    let step = |heading, way: OpenSslWay| {
+        LayerStep::new(heading, &Point::new(OPENSSL, way.parameters()), &raw)
     };
     Layers {
         family: "the program openssl",

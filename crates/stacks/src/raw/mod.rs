@@ -7,8 +7,8 @@ use std::time::Duration;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
 use keymark_bench::{
-    Case, Dimension, Error, Load, Operation, Parameters, Point, Scope, StackName, Standing, Words,
-    Worker, default_input_bytes,
+    Case, Dimension, Error, Load, Operation, Parameters, Point, StackName, Standing, Words, Worker,
+    default_input_bytes,
 };
 use keymark_stores::access::{AccessKind, KeyUse, Library};
 use keymark_stores::challenge::Challenge;
@@ -25,28 +25,16 @@ pub const FAMILY: StackFamily = StackFamily {
     standing: Standing::Usual,
     look: Some(|| Box::new(RawProvider)),
     dimensions: &[LIBRARY, SCHEME],
-    layers: || None,
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// Library that calculates with keys in memory; the usual is the OpenSSL that is built in.
-pub const LIBRARY: Dimension = Dimension {
-    name: "library",
-    kind: "library",
-    words: Words::Listed(Library::WORDS),
-    usual: Some("openssl"),
-    scope: Scope::Family,
-};
+pub const LIBRARY: Dimension =
+    Dimension::of_family("library", "library", Words::Listed(Library::WORDS)).usually("openssl");
 
 /// Scheme of a key's use; the usual is PKCS#1 v1.5 of RSA, and of every other algorithm its only scheme.
-pub const SCHEME: Dimension = Dimension {
-    name: "scheme",
-    kind: "scheme",
-    words: Words::Listed(Scheme::WORDS),
-    usual: Some("pkcs1"),
-    scope: Scope::Family,
-};
+pub const SCHEME: Dimension =
+    Dimension::of_family("scheme", "scheme", Words::Listed(Scheme::WORDS)).usually("pkcs1");
 
 /// The bare operation by another library than the one that is built in, where keys are in memory.
 pub fn by_library(library: Library) -> Point {
@@ -63,13 +51,12 @@ impl StackProvider for RawProvider {
         } else {
             &[Worker::Thread]
         };
+        let found = Ok(device.capabilities().to_vec());
         let usual = Way {
-            stack: StackName::RAW,
             standing: Standing::Usual,
-            found: Ok(device.capabilities().to_vec()),
             synonyms: device.synonyms(),
-            parameters: vec![Parameters::NONE],
             workers,
+            ..Way::on_request(StackName::RAW, found, vec![Parameters::NONE])
         };
         let mut ways = with_schemes(usual.clone(), device);
         if device.has(AccessKind::KeyFile) {

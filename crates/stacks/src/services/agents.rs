@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::Error;
-use keymark_stores::places::process::Process;
 
 use crate::gnupg::home::Home;
 use crate::gnupg::key_home::KeyHome;
@@ -17,7 +16,6 @@ pub(crate) struct Agents {
     original: Arc<KeyHome>,
     /// Copies in directories that zeitgitterd takes for its own: `gnupg`, `gnupg-1`, …
     copies: Vec<Home>,
-    processes: Vec<u32>,
     /// Directory of the copies; removed last.
     _place: PrivateDir,
 }
@@ -38,15 +36,11 @@ impl Agents {
         } else {
             Vec::new()
         };
-        let mut agents = Self {
+        Ok(Self {
             original,
             copies,
-            processes: Vec::new(),
             _place: place,
-        };
-        let pid = |home: &Home| home.connect()?.process("GETINFO pid");
-        agents.processes = agents.homes().map(pid).collect::<Result<_, _>>()?;
-        Ok(agents)
+        })
     }
 
     fn homes(&self) -> impl Iterator<Item = &Home> {
@@ -62,10 +56,6 @@ impl Agents {
 
     /// Processor time of agents and scdaemons since they were started.
     pub(crate) fn processor_time(&self) -> Duration {
-        let all = self
-            .processes
-            .iter()
-            .flat_map(|agent| Process::with_descendants(*agent));
-        all.filter_map(Process::spent).sum()
+        self.homes().map(Home::processor_time).sum()
     }
 }

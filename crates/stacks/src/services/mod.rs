@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::{Case, Dimension, Error, Scope, StackName, Standing, Words};
+use keymark_bench::{Case, Dimension, Error, StackName, Words};
 use keymark_stats::Distribution;
 
 pub use self::authority::RunningAuthority;
@@ -39,24 +39,20 @@ pub const RELIC: StackName = StackName::of("relic");
 pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
 
 /// Dimension of the gpg-agents, each with a copy of the key.
-pub const AGENTS: Dimension = Dimension {
-    name: "agents",
-    kind: "number of agents",
-    words: Words::Listed(&["1", "2", "3", "4", "6", "8", "12", "16"]),
-    usual: Some("1"),
-    scope: Scope::Family,
-};
+pub const AGENTS: Dimension = Dimension::of_family(
+    "agents",
+    "number of agents",
+    Words::Listed(&["1", "2", "3", "4", "6", "8", "12", "16"]),
+)
+.usually("1");
 
 /// Services that keymark starts, and those that run already.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || KINDS.iter().map(|kind| kind.stack).collect(),
-    standing: Standing::OnRequest,
-    look: None,
     dimensions: &[AGENTS],
-    layers: || None,
-    comparisons: &[],
     // However many agents ask it.
     tokens: |_| Some((1, Distribution::Shared)),
+    ..StackFamily::ON_REQUEST
 };
 
 /// A kind of service: adding one is a file and a line in [`KINDS`].

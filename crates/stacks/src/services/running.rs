@@ -16,10 +16,9 @@ use procfs::{CurrentSI as _, KernelStats};
 use super::agents::Agents;
 use super::{Services, StartContext};
 use crate::gnupg::homes::GnupgHomes;
-use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
+use crate::loads::{Client, Driven, LoadFamily, Rounds, UnderLoad, Watch};
 use crate::tls::Keys;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::running::{Served, on_port};
 
 /// Shortest round: ten clients of a service that takes tenths of a second settle late.
@@ -65,12 +64,11 @@ impl LoadFamily for ServiceLoads {
 impl UnderLoad for RunningService {
     fn load(
         &mut self,
-        case: &Case,
         settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
         let before = self.processor_time()?;
-        let measured = client.drive(&self.service, settings, &mut Relay { case, watch })?;
+        let measured = client.drive(&self.service, settings, watch)?;
         let process = self.process.as_mut();
         let ended = process.and_then(|process| process.check().err());
         let settled = measured.settled;
@@ -130,8 +128,7 @@ impl RunningService {
             let directory = ServerDirectory::empty()?;
             let mut command = configured(&directory, port)?;
             command.env("HOME", directory.private.path());
-            let called = (name, &[][..] as &[(&str, ServerFault)]);
-            Served::start(command, directory, called, (port, READY), |address| {
+            Served::start(command, directory, name, (port, READY), |address| {
                 right(&Service {
                     address,
                     ..service.clone()

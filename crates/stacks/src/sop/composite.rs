@@ -1,12 +1,11 @@
 //! The check of composite signatures by OpenSSL, which has both parts.
 
-use keymark_bench::outside::openpgp::{PUBLIC_KEY, PUBLIC_SUBKEY, SIGNATURE, packet, taken};
+use keymark_bench::outside::openpgp::{PUBLIC_KEY, PUBLIC_SUBKEY, packet};
 use keymark_bench::{Algorithm, Composite, Family};
 use keymark_stores::public_key::PublicKey;
 use openssl::error::ErrorStack;
-use openssl::md::MdRef;
 
-use crate::gnupg::signatures::{md_of, signed_digest};
+use crate::gnupg::signatures::Signature;
 
 /// Octets of a public key (RFC 8032 §5.1.5) and of a signature of Ed25519; ML-DSA-65's follow.
 const ED25519: [usize; 2] = [32, 64];
@@ -41,56 +40,19 @@ impl CompositeKeys {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn check(&self, text: &[u8], signature: &[u8]) -> Result<(), String> {
-        let read = V6Signature::read(signature).ok_or("no signature of ML-DSA-65 with Ed25519")?;
-        let digest = signed_digest(read.md, &read.salt, text, &read.hashed, read.announced)?;
-        let (ed25519, ml_dsa) = read.parts;
+        let number = Composite::MlDsa65Ed25519.openpgp_number();
+        let read = Signature::detached(signature).filter(|read| read.algorithm == number);
+        let none = "no signature of ML-DSA-65 with Ed25519";
+        let read = read.ok_or(none)?;
+        read.check_kind(false)?;
+        let digest = read.digest(text)?;
+        let (ed25519, ml_dsa) = read.value.split_at_checked(ED25519[1]).ok_or(none)?;
         let holds = |key: &PublicKey, part: &[u8]| key.verify(None, &digest, part).unwrap_or(false);
         let mut keys = self.0.iter();
-        match keys.any(|[first, second]| holds(first, &ed25519) && holds(second, &ml_dsa)) {
+        match keys.any(|[first, second]| holds(first, ed25519) && holds(second, ml_dsa)) {
             true => Ok(()),
             false => Err("the signature is not the key's".to_owned()),
         }
-    }
-}
-
-/// Fields of a signature packet of version 6 (RFC 9580 §5.2.3).
-struct V6Signature {
-    /// From the version up to the hashed subpackets.
-    hashed: Vec<u8>,
-    md: &'static MdRef,
-    /// First two octets of the digest.
-    announced: [u8; 2],
-    salt: Vec<u8>,
-    /// Ed25519's and ML-DSA-65's.
-    parts: (Vec<u8>, Vec<u8>),
-}
-
-impl V6Signature {
-    /// Reads a signature of a binary document.
-    fn read(mut signature: &[u8]) -> Option<Self> {
-        let (tag, body) = packet(&mut signature)?;
-        let mut rest = body.as_slice();
-        let &[6, 0, algorithm, hash, a, b, c, d] = taken(&mut rest, 8)? else {
-            return None;
-        };
-        let md = md_of(hash)?;
-        let area = |length: [u8; 4]| usize::try_from(u32::from_be_bytes(length)).ok();
-        taken(&mut rest, area([a, b, c, d])?)?;
-        let hashed = body[..body.len() - rest.len()].to_vec();
-        let unhashed = area(taken(&mut rest, 4)?.try_into().ok()?)?;
-        taken(&mut rest, unhashed)?;
-        let announced = taken(&mut rest, 2)?.try_into().ok()?;
-        let salt = usize::from(*taken(&mut rest, 1)?.first()?);
-        let salt = taken(&mut rest, salt)?.to_vec();
-        let (ed25519, ml_dsa) = rest.split_at_checked(ED25519[1])?;
-        let is_ours = tag == SIGNATURE && algorithm == Composite::MlDsa65Ed25519.openpgp_number();
-        is_ours.then(|| Self {
-            hashed,
-            md,
-            announced,
-            salt,
-            parts: (ed25519.to_vec(), ml_dsa.to_vec()),
-        })
     }
 }
 

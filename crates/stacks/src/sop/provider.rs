@@ -8,8 +8,8 @@ use std::time::Duration;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Input, KeyHandle, Workload};
 use keymark_bench::{
-    Algorithm, Case, Composite, Dimension, Error, Family, Operation, Parameters, Part, Scope,
-    StackName, Standing, Words, Worker,
+    Algorithm, Case, Composite, Dimension, Error, Family, Operation, Parameters, Part, StackName,
+    Words,
 };
 use keymark_stores::access::AccessKind;
 use keymark_stores::device::{Device, Run};
@@ -33,22 +33,17 @@ const CAPACITY: usize = 16 << 10;
 /// `sop`, on keys in files.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![SOP],
-    standing: Standing::OnRequest,
     look: Some(|| Box::new(SopProvider::look())),
     dimensions: &[PROGRAM],
-    layers: || None,
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// Each case says one.
-const PROGRAM: Dimension = Dimension {
-    name: "program",
-    kind: "OpenPGP program",
-    words: Words::Listed(SopProgram::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+const PROGRAM: Dimension = Dimension::of_family(
+    "program",
+    "OpenPGP program",
+    Words::Listed(SopProgram::WORDS),
+);
 
 /// Algorithms of RFC 9980's profile.
 const COMPOSITES: [Family; 2] = [
@@ -119,16 +114,10 @@ impl StackProvider for SopProvider {
         if !device.has(AccessKind::KeyFile) {
             return Vec::new();
         }
-        let way = |(word, found): &(SopProgram, Result<Sop, Error>)| Way {
-            stack: SOP,
-            standing: Standing::OnRequest,
-            found: match found {
-                Ok(sop) => self.offered(sop, device),
-                Err(error) => Err(error.clone()),
-            },
-            synonyms: Vec::new(),
-            parameters: vec![Parameters::of(&PROGRAM, word)],
-            workers: &[Worker::Thread],
+        let way = |(word, found): &(SopProgram, Result<Sop, Error>)| {
+            let found = found.as_ref().map_err(Clone::clone);
+            let found = found.and_then(|sop| self.offered(sop, device));
+            Way::on_request(SOP, found, vec![Parameters::of(&PROGRAM, word)])
         };
         self.programs.iter().map(way).collect()
     }

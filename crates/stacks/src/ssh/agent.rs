@@ -119,17 +119,7 @@ fn failed(reason: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use keymark_testkit::assert_says;
-
     use super::*;
-
-    #[test]
-    fn a_path_too_long_for_a_socket_is_refused_at_once() {
-        let openssh = OpenSsh::find(None).unwrap();
-        let long = PathBuf::from(format!("/tmp/{}", "x".repeat(100)));
-        let error = SshAgent::start(&openssh, &long).unwrap_err().to_string();
-        assert_says(&error, ["107", "TMPDIR"]);
-    }
 
     #[test]
     fn an_agent_that_does_not_start_says_why() {

@@ -160,16 +160,6 @@ mod tests {
     }
 
     #[test]
-    fn the_private_half_belongs_to_the_public_one() {
-        for algorithm in ["rsa2048", "nistp256", "nistp384", "nistp521", "ed25519"] {
-            let key = key(algorithm);
-            let public = public(&PublicKey::of(&key).unwrap()).unwrap();
-            let private = private(&key).unwrap();
-            assert_eq!(private.public_key(), &public, "{algorithm}");
-        }
-    }
-
-    #[test]
     fn what_ssh_has_no_keys_of_is_refused() {
         let key = key("brainpoolp256r1");
         for error in [

@@ -11,7 +11,7 @@ use keymark_bench::words::words;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
     Algorithm, Case, Dimension, End, Error, LayerStep, Layers, Operation, OwnLibrary, Parameters,
-    Point, Scope, StackName, Standing, Words, Worker,
+    Point, StackName, Words,
 };
 use keymark_stores::access::{Access, AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
@@ -35,22 +35,14 @@ const LONGEST_SOCKET: &str = "g-brainpoolp512r1/S.gpg-agent.browser";
 /// `ssh`: logins signed by OpenSSH's agent with keys in files, by gpg-agent with those on cards too.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![SSH],
-    standing: Standing::OnRequest,
     look: Some(|| Box::new(SshProvider::find())),
     dimensions: &[AGENT],
     layers: || Some(layers()),
-    comparisons: &[],
-    tokens: |_| None,
+    ..StackFamily::ON_REQUEST
 };
 
 /// The agent that is asked.
-const AGENT: Dimension = Dimension {
-    name: "agent",
-    kind: "SSH agent",
-    words: Words::Listed(SshAgent::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+const AGENT: Dimension = Dimension::of_family("agent", "SSH agent", Words::Listed(SshAgent::WORDS));
 
 words! {
     /// The program that answers at an SSH agent's socket.
@@ -68,10 +60,8 @@ fn through(agent: SshAgent) -> Parameters {
 
 /// The key alone, and what each agent adds.
 fn layers() -> Layers {
-    let step = |heading, agent, lower| LayerStep {
-        heading,
-        upper: Point::new(SSH, through(agent)),
-        lower,
+    let step = |heading, agent, lower: &Point| {
+        LayerStep::new(heading, &Point::new(SSH, through(agent)), lower)
     };
     let libgcrypt = gnupg::libgcrypt();
     let point = libgcrypt.point.clone();
@@ -87,8 +77,8 @@ fn layers() -> Layers {
             ..libgcrypt
         }),
         steps: vec![
-            step("+ ssh-agent", SshAgent::OpenSsh, Point::RAW),
-            step("+ gpg-agent", SshAgent::GpgAgent, point),
+            step("+ ssh-agent", SshAgent::OpenSsh, &Point::RAW),
+            step("+ gpg-agent", SshAgent::GpgAgent, &point),
         ],
         whole: None,
         bottleneck: None,
@@ -113,14 +103,8 @@ impl StackProvider for SshProvider {
             .as_ref()
             .map(|_| keys(device, Operation::Authenticate))
             .map_err(Clone::clone);
-        vec![Way {
-            stack: SSH,
-            standing: Standing::OnRequest,
-            found,
-            synonyms: Vec::new(),
-            parameters: agents.into_iter().flatten().map(through).collect(),
-            workers: &[Worker::Thread],
-        }]
+        let parameters = agents.into_iter().flatten().map(through).collect();
+        vec![Way::on_request(SSH, found, parameters)]
     }
 
     fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {

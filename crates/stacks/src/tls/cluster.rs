@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::{Algorithm, Case, Error, StackName};
@@ -11,8 +12,8 @@ use keymark_bench::{Algorithm, Case, Error, StackName};
 use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
 use crate::tls::servers::{
-    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Identity,
-    InstalledServer, Purpose, RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay,
+    self, Balancer, CallsSoFar, Capacity, Certificates, HAPROXY, Handshakes, Identity,
+    InstalledServer, Purpose, RunningServer, SearchPath, Served, ServerSpec, TokenWay, Version,
     Weak,
 };
 
@@ -75,8 +76,7 @@ impl Starting<'_> {
         other: Option<Algorithm>,
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<RunningServer, Error> {
-        let handshakes = Handshakes::of(asked.version, asked.key_exchange);
-        let mut handshakes = handshakes.map_err(ServerError::from)?;
+        let mut handshakes = Handshakes::of(asked.version, asked.key_exchange)?;
         handshakes.resumed = asked.resumed;
         let installed = self.servers.get(case.stack)?;
         let identity = keys.certified(case.algorithm, installed, self.way)?;
@@ -84,9 +84,7 @@ impl Starting<'_> {
             None => Certificates::one(identity),
             Some(other) => {
                 let second = keys.certified(other, installed, self.way)?;
-                Certificates::of_two(identity, second).map_err(|impossible| {
-                    Error::call("giving a server two certificates", impossible, "")
-                })?
+                Certificates::of_two(identity, second)?
             }
         };
         let mut spec = ServerSpec {
@@ -102,7 +100,7 @@ impl Starting<'_> {
         if let Some(key) = asked.client {
             spec = spec.requiring(Identity::generate(key, Purpose::Client)?);
         }
-        Ok(RunningServer::start(installed, &spec)?)
+        RunningServer::start(installed, &spec)
     }
 }
 
@@ -227,7 +225,7 @@ impl Cluster {
 #[derive(Debug)]
 pub struct Servers {
     by_stack: BTreeMap<StackName, InstalledServer>,
-    balancer: Option<Haproxy>,
+    balancer: Option<(PathBuf, Version)>,
 }
 
 impl Servers {
@@ -253,14 +251,14 @@ impl Servers {
     /// # Errors
     /// When it is missing, with the package that brings it.
     pub fn and_balancer(self) -> Result<Self, Error> {
-        let haproxy = Haproxy::find(&SearchPath::usual())?;
+        let haproxy = HAPROXY.find(&SearchPath::usual())?;
         Ok(Self {
             balancer: Some(haproxy),
             ..self
         })
     }
 
-    fn balancer(&self) -> Result<&Haproxy, Error> {
+    fn balancer(&self) -> Result<&(PathBuf, Version), Error> {
         let none = || Error::call("starting a balancer", "the plan has none", "");
         self.balancer.as_ref().ok_or_else(none)
     }
@@ -280,7 +278,7 @@ impl Servers {
         let version = &self.by_stack.get(&case.stack)?.openssl().ok()?.version;
         let asked = Handshake::of(case).ok()?;
         let keys = std::iter::once(case.algorithm).chain(asked.client);
-        servers::too_new(version, keys, &[asked.key_exchange]).map(|why| why.to_string())
+        servers::too_new(version, keys, &[asked.key_exchange])
     }
 
     /// Versions of the programs, and of the library of cryptography that each uses.
@@ -288,7 +286,7 @@ impl Servers {
         let balancer = self
             .balancer
             .iter()
-            .map(|own| ("haproxy".to_owned(), own.version.to_string()));
+            .map(|(_, version)| ("haproxy".to_owned(), version.to_string()));
         let each = self.by_stack.values().flat_map(|installed| {
             let (name, library) = (installed.name().to_lowercase(), &installed.library);
             [

@@ -5,92 +5,57 @@ use std::time::Duration;
 
 use keymark_bench::strength;
 use keymark_bench::words::words;
-use keymark_bench::{
-    Algorithm, Case, Dimension, Error, Parameters, Scope, ServerLoad, Strength, Words,
-};
+use keymark_bench::{Algorithm, Case, Dimension, Error, Parameters, ServerLoad, Strength, Words};
 use keymark_load::{KeyExchange, ResumedShare, TlsVersion};
 use serde::Deserialize;
 
 /// Dimension of the versions of TLS.
-pub const VERSION: Dimension = Dimension {
-    name: "tls",
-    kind: "version of TLS",
-    words: Words::Listed(TlsVersion::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+pub const VERSION: Dimension =
+    Dimension::of_family("tls", "version of TLS", Words::Listed(TlsVersion::WORDS));
 /// Dimension of the key exchanges.
-pub const KEY_EXCHANGE: Dimension = Dimension {
-    name: "kex",
-    kind: "key exchange",
-    words: Words::Listed(KeyExchange::WORDS),
-    usual: None,
-    scope: Scope::Family,
-};
+pub const KEY_EXCHANGE: Dimension =
+    Dimension::of_family("kex", "key exchange", Words::Listed(KeyExchange::WORDS));
 /// Dimension of the second certificate of a host, by the algorithm of its key.
-pub const SECOND_CERTIFICATE: Dimension = Dimension {
-    name: "second-certificate",
-    kind: "second certificate",
-    words: Words::Formed(|word| word.parse::<Algorithm>().is_ok()),
-    usual: Some("none"),
-    scope: Scope::Family,
-};
+pub const SECOND_CERTIFICATE: Dimension = Dimension::of_family(
+    "second-certificate",
+    "second certificate",
+    Words::of::<Algorithm>(),
+)
+.usually("none");
 /// Dimension of the number of servers behind a balancer.
-pub const SERVERS: Dimension = Dimension {
-    name: "servers",
-    kind: "number of servers",
-    words: Words::Formed(|word| word.parse::<NonZeroU8>().is_ok()),
-    usual: Some("1"),
-    scope: Scope::Family,
-};
+pub const SERVERS: Dimension =
+    Dimension::of_family("servers", "number of servers", Words::of::<NonZeroU8>()).usually("1");
 /// Dimension of a balancer's choices.
-pub const BALANCE: Dimension = Dimension {
-    name: "balance",
-    kind: "balance",
-    words: Words::Listed(Balance::WORDS),
-    usual: Some("none"),
-    scope: Scope::Family,
-};
+pub const BALANCE: Dimension =
+    Dimension::of_family("balance", "balance", Words::Listed(Balance::WORDS)).usually("none");
 /// Dimension of the accidents of servers.
-pub const FATE: Dimension = Dimension {
-    name: "fate",
-    kind: "fate of servers",
-    words: Words::Listed(Fate::WORDS),
-    usual: Some("all-live"),
-    scope: Scope::Family,
-};
+pub const FATE: Dimension =
+    Dimension::of_family("fate", "fate of servers", Words::Listed(Fate::WORDS)).usually("all-live");
 /// Dimension of searches for the best number of users, by the largest number that is tried.
-pub const MOST_USERS: Dimension = Dimension {
-    name: "most-users",
-    kind: "largest number of users",
-    words: Words::Formed(|word| word.parse::<NonZeroU32>().is_ok()),
-    usual: Some("none"),
-    scope: Scope::Family,
-};
+pub const MOST_USERS: Dimension = Dimension::of_family(
+    "most-users",
+    "largest number of users",
+    Words::of::<NonZeroU32>(),
+)
+.usually("none");
 /// Dimension of searches for the highest rate within a limit of the 99th percentile, in microseconds.
-pub const P99_LIMIT: Dimension = Dimension {
-    name: "p99-us",
-    kind: "limit of the 99th percentile",
-    words: Words::Formed(|word| word.parse::<u64>().is_ok()),
-    usual: Some("none"),
-    scope: Scope::Family,
-};
+pub const P99_LIMIT: Dimension =
+    Dimension::of_family("p99-us", "limit of the 99th percentile", Words::of::<u64>())
+        .usually("none");
 /// Dimension of the share of connections that resume a session, in percent.
-pub const RESUMED: Dimension = Dimension {
-    name: "resumed-percent",
-    kind: "share of resumed sessions",
-    words: Words::Formed(|word| word.parse::<ResumedShare>().is_ok()),
-    usual: Some("0"),
-    scope: Scope::Family,
-};
+pub const RESUMED: Dimension = Dimension::of_family(
+    "resumed-percent",
+    "share of resumed sessions",
+    Words::of::<ResumedShare>(),
+)
+.usually("0");
 /// Dimension of the clients' certificates, by the algorithm of their key.
-pub const CLIENT_CERTIFICATE: Dimension = Dimension {
-    name: "client-certificate",
-    kind: "client certificate",
-    words: Words::Formed(|word| word.parse::<Algorithm>().is_ok()),
-    usual: Some("none"),
-    scope: Scope::Family,
-};
+pub const CLIENT_CERTIFICATE: Dimension = Dimension::of_family(
+    "client-certificate",
+    "client certificate",
+    Words::of::<Algorithm>(),
+)
+.usually("none");
 
 /// Search for the number of users with the best rate, made before that number is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,55 +271,46 @@ mod tests {
 
     #[test]
     fn handshakes_are_read_back_as_they_are_written() {
-        let balanced = Arrangement::Balanced {
+        let plain = Handshake::one(TlsVersion::V1_3, KeyExchange::X25519);
+        let other = "nistp256".parse().unwrap();
+        let arranged = |arrangement| Handshake {
+            arrangement,
+            ..plain
+        };
+        let balanced = arranged(Arrangement::Balanced {
             servers: NonZeroU8::new(4).unwrap(),
             balance: Balance::LeastConnections,
             fate: Fate::OneKilled,
+        });
+        let searched = Handshake {
+            search: Some(Saturating {
+                most: NonZeroU32::new(64).unwrap(),
+                p99: Some(Duration::from_millis(50)),
+            }),
+            ..plain
         };
-        let other = "nistp256".parse().unwrap();
-        let most = NonZeroU32::new(64).unwrap();
-        let p99 = Some(Duration::from_millis(50));
-        for (arrangement, search, remark) in [
-            (Arrangement::One, None, "tls1.3 x25519"),
+        let mutual = Handshake {
+            resumed: "80%".parse().unwrap(),
+            client: Some(other),
+            ..plain
+        };
+        for (asked, remark) in [
+            (plain, ""),
             (
-                Arrangement::Beside { other },
-                None,
-                "tls1.3 x25519 nistp256 second-certificate",
+                arranged(Arrangement::Beside { other }),
+                " nistp256 second-certificate",
             ),
-            (
-                balanced,
-                None,
-                "tls1.3 x25519 4 servers least-connections one-killed",
-            ),
-            (
-                Arrangement::One,
-                Some(Saturating { most, p99 }),
-                "tls1.3 x25519 64 most-users 50000 p99-us",
-            ),
+            (balanced, " 4 servers least-connections one-killed"),
+            (searched, " 64 most-users 50000 p99-us"),
+            (mutual, " 80 resumed-percent nistp256 client-certificate"),
         ] {
-            let asked = Handshake {
-                arrangement,
-                search,
-                ..Handshake::one(TlsVersion::V1_3, KeyExchange::X25519)
-            };
             let case = Case {
                 parameters: asked.into(),
                 ..keymark_testkit::case("rsa2048").build()
             };
-            assert_eq!(case.parameters.remark().unwrap(), remark);
+            let expected = format!("tls1.3 x25519{remark}");
+            assert_eq!(case.parameters.remark().unwrap(), expected);
             assert_eq!(Handshake::of(&case), Ok(asked));
         }
-        let mutual = Handshake {
-            resumed: "80%".parse().unwrap(),
-            client: Some(other),
-            ..Handshake::one(TlsVersion::V1_3, KeyExchange::X25519)
-        };
-        let case = Case {
-            parameters: mutual.into(),
-            ..keymark_testkit::case("rsa2048").build()
-        };
-        let remark = "tls1.3 x25519 80 resumed-percent nistp256 client-certificate";
-        assert_eq!(case.parameters.remark().unwrap(), remark);
-        assert_eq!(Handshake::of(&case), Ok(mutual));
     }
 }

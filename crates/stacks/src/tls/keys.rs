@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::tls::servers::{Identity, InstalledServer, Purpose, ServerError, TokenWay, Tracing};
+use crate::tls::servers::{Identity, InstalledServer, Purpose, TokenWay, Tracing};
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Case, Error, Operation, StoreIdentity};
 use keymark_stores::access::{Access, Certificate};
@@ -76,7 +76,7 @@ impl Keys {
         algorithm: Algorithm,
         server: &InstalledServer,
         way: Option<TokenWay>,
-    ) -> Result<Identity, ServerError> {
+    ) -> Result<Identity, Error> {
         let capability = Capability {
             algorithm,
             operation: Operation::Sign,
@@ -86,7 +86,7 @@ impl Keys {
             Access::KeyFile(key) => return Identity::in_file(&key, Purpose::Server),
             Access::Module(module) => module,
             Access::Card(..) | Access::Locator(_) => {
-                return Err(unsupported("a TLS server", capability).into());
+                return Err(unsupported("a TLS server", capability));
             }
         };
         let key = module.program_key(Certificate::NotNeeded)?;

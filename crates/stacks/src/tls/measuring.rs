@@ -16,7 +16,7 @@ use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use crate::inventory::Inventory;
-use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
+use crate::loads::{Client, Driven, LoadFamily, Rounds, UnderLoad, Watch};
 
 /// Limit of a server's work, after a load, for clients that have left.
 const DRAIN: Duration = Duration::from_secs(120);
@@ -65,7 +65,7 @@ impl LoadFamily for StartedServers<'_> {
         let (load, saturation) = match asked.search {
             Some(wanted) => {
                 let place = (&target, &mut cluster);
-                let found = limits(case, wanted, seed, place, (client, watch))?;
+                let found = limits(wanted, seed, place, (client, watch))?;
                 let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
                 (Load::closed(best), Some(found))
             }
@@ -100,7 +100,6 @@ impl LoadFamily for StartedServers<'_> {
 
 /// Searches for the number of users with the best throughput, and for the highest rate within the limit of latency.
 fn limits(
-    case: &Case,
     wanted: Saturating,
     seed: u64,
     (target, cluster): (&Target, &mut Cluster),
@@ -126,14 +125,7 @@ fn limits(
             seed: seeds.next().unwrap_or(seed),
             ..client.settings.clone()
         };
-        let measured = client.drive(
-            target,
-            &settings,
-            &mut Relay {
-                case,
-                watch: &mut *watch,
-            },
-        )?;
+        let measured = client.drive(target, &settings, &mut *watch)?;
         cluster.check()?;
         let _ = cluster.drain(DRAIN);
         if client.is_interrupted() {
@@ -168,7 +160,6 @@ struct LoadedServer {
 impl UnderLoad for LoadedServer {
     fn load(
         &mut self,
-        case: &Case,
         settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
@@ -178,7 +169,7 @@ impl UnderLoad for LoadedServer {
             ..settings.clone()
         };
         let mut observer = Killing {
-            relay: Relay { case, watch },
+            watch,
             pending: is_killed(self.asked.arrangement)
                 .then_some((&mut self.cluster, settings.duration / 2)),
             killed: None,
@@ -263,21 +254,21 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
 
 /// Observer that kills a server when it is time.
 struct Killing<'a> {
-    relay: Relay<'a>,
+    watch: &'a mut dyn Watch,
     pending: Option<(&'a mut Cluster, Duration)>,
     killed: Option<Result<Duration, Error>>,
 }
 
 impl keymark_load::Observer for Killing<'_> {
     fn progress(&mut self, progress: &LoadProgress) {
-        self.relay.progress(progress);
+        self.watch.progress(progress);
         if let Some((cluster, _)) = self.pending.take_if(|(_, when)| progress.elapsed >= *when) {
             self.killed = Some(cluster.kill_one().map(|()| progress.elapsed));
         }
     }
 
     fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
-        self.relay.lines()
+        self.watch.lines()
     }
 }
 

@@ -14,7 +14,7 @@ pub mod servers;
 pub mod survey;
 pub(crate) mod trust;
 
-use keymark_bench::{StackName, Standing};
+use keymark_bench::StackName;
 
 use crate::provider::StackFamily;
 
@@ -37,8 +37,6 @@ pub const FAMILY: StackFamily = StackFamily {
         let kinds = servers::KINDS.iter().map(|kind| kind.stack);
         kinds.chain([CONNECT]).collect()
     },
-    standing: Standing::OnRequest,
-    look: None,
     dimensions: &[
         handshake::VERSION,
         handshake::KEY_EXCHANGE,
@@ -51,7 +49,7 @@ pub const FAMILY: StackFamily = StackFamily {
         handshake::RESUMED,
         handshake::CLIENT_CERTIFICATE,
     ],
-    layers: || None,
     comparisons: comparisons::ALL,
     tokens: comparisons::tokens,
+    ..StackFamily::ON_REQUEST
 };

@@ -19,7 +19,7 @@ use keymark_load::{
 
 use super::handshake::Handshake;
 use super::trust;
-use crate::loads::{Client, Driven, LoadFamily, Relay, Rounds, UnderLoad, Watch};
+use crate::loads::{Client, Driven, LoadFamily, Rounds, UnderLoad, Watch};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -134,7 +134,7 @@ impl Reached {
 
     /// The key of its certificate, if keymark knows the algorithm.
     pub fn key(&self) -> Option<Algorithm> {
-        self.probed.negotiated.key
+        self.probed.shaken.key()
     }
 }
 
@@ -246,19 +246,26 @@ impl Remote {
     fn check(&self, probed: &Probed) -> Result<(), Error> {
         match &self.authority {
             None => Ok(()),
-            Some(file) => trust::check(&probed.chain, file, self.name()),
+            Some(file) => trust::check(&probed.shaken.chain, file, self.name()),
         }
     }
 
     fn describe(&self, reached: &Reached) -> BTreeMap<String, String> {
-        let agreed = &reached.probed.negotiated;
+        let shaken = &reached.probed.shaken;
+        let leaf = shaken.chain.first().map(|leaf| Fingerprint::of(leaf));
         let told = [
             ("server", "ran already".to_owned()),
             ("address", reached.address.to_string()),
             ("server_name", self.name().to_owned()),
             ("path", self.path.clone()),
-            ("cipher", agreed.cipher.to_string()),
-            ("certificate", agreed.certificate.to_string()),
+            (
+                "cipher",
+                shaken.cipher.map_or("", |cipher| cipher.0).to_owned(),
+            ),
+            (
+                "certificate",
+                leaf.map(|leaf| leaf.to_string()).unwrap_or_default(),
+            ),
             ("trust", trust::told(self.authority.as_deref())),
             ("sessions", "not known".to_owned()),
         ];
@@ -321,7 +328,7 @@ impl LoadFamily for RemoteServer<'_> {
             let why = "only possible for servers that keymark has started";
             return Err(Error::call("looking for the server's limits", why, ""));
         }
-        let leaf = reached.probed.chain.first();
+        let leaf = reached.probed.shaken.chain.first();
         let certificate = leaf.map_or(Certificate::Any, |leaf| {
             Certificate::Pinned(Fingerprint::of(leaf))
         });
@@ -347,7 +354,6 @@ struct LoadedRemote<'a> {
 impl UnderLoad for LoadedRemote<'_> {
     fn load(
         &mut self,
-        case: &Case,
         settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
@@ -355,11 +361,7 @@ impl UnderLoad for LoadedRemote<'_> {
         let load = match self.told {
             Some(told) => joined(told, settings, described),
             None => {
-                let relay = &mut Relay {
-                    case,
-                    watch: &mut *watch,
-                };
-                let measured = client.drive(&self.target, settings, relay)?;
+                let measured = client.drive(&self.target, settings, &mut *watch)?;
                 if let Some(tell) = watch.lines() {
                     tell(ClientLine::End((&measured).into()));
                 }

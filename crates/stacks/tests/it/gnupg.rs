@@ -16,8 +16,7 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
 use keymark_testkit::assert_says;
-use keymark_testkit::process::{gnupg_with, naming};
-use keymark_testkit::waiting::until;
+use keymark_testkit::process::gnupg_with;
 
 use crate::suite::{exercise, keys, stack_passes};
 
@@ -153,41 +152,6 @@ fn a_wrong_passphrase_in_the_cache_ends_the_operation_with_a_reason() {
         let error = exercise(&mut stack.prepare(&case).unwrap()).unwrap_err();
         assert!(error.contains("passphrase"), "{name}: {error}");
     }
-}
-
-#[test]
-fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
-    let homes = Homes::new();
-    let ed25519: Algorithm = "ed25519".parse().unwrap();
-    let stack = homes.agent();
-    let mut workload = stack
-        .prepare(&case(
-            ed25519,
-            Operation::Sign,
-            StackName::AGENT,
-            Protection::None,
-        ))
-        .unwrap();
-    let home = homes.home("ed25519", Protection::None).unwrap();
-    home.home.connect().unwrap().command("KILLAGENT").unwrap();
-    until("the agent is gone", || home.home.connect().is_err());
-    drop(home);
-    // GnuPG 2.4 ends at once, 2.2 only when its connections are closed: then it still answers.
-    if let Err(error) = exercise(&mut workload) {
-        assert_says(&error, ["agent"]);
-    }
-}
-
-#[test]
-fn homes_and_agents_are_gone_afterwards() {
-    let homes = Homes::new();
-    let home = homes.home("ed25519", Protection::None).unwrap();
-    let path = home.home.path().to_owned();
-    assert!(naming(&path) > 0, "an agent runs");
-    drop(home);
-    drop(homes);
-    assert!(!path.exists());
-    assert_eq!(naming(&path), 0);
 }
 
 /// The installed programs, with a gpg in front that refuses to make the first key.

@@ -50,19 +50,3 @@ fn pgpainless_decrypts() {
     let case = [("cv25519", Operation::Decrypt)];
     assert_eq!(failures(SopProgram::Pgpainless, &case), [""; 0]);
 }
-
-/// rsop is compiled for a quarter of an hour, and is tested where 'make sop' has done so.
-#[test]
-fn rsop_passes_with_composites_where_it_is_built() {
-    if let Err(error) = SopProgram::Rsop.locate() {
-        println!("without rsop: {error}");
-        assert!(error.to_string().contains("make sop"), "{error}");
-        return;
-    }
-    assert_eq!(failures(SopProgram::Rsop, &COMMON), [""; 0]);
-    let composites = [
-        ("mldsa65+ed25519", Operation::Sign),
-        ("mlkem768+x25519", Operation::Decrypt),
-    ];
-    assert_eq!(failures(SopProgram::Rsop, &composites), [""; 0]);
-}

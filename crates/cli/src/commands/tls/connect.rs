@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use itertools::iproduct;
 use keymark_bench::{Case, CaseRecord, MonotonicClock, Plan};
-use keymark_load::{LoadProgress, LoadSettings};
+use keymark_load::{LoadProgress, LoadSettings, Observer};
 use keymark_stacks::loads::{Client, Watch};
 use keymark_stacks::tls::{
     Address, CONNECT, ClientLine, Clients, Handshake, Remote, RemoteServer, Tried, clients,
@@ -101,7 +101,11 @@ fn tell(client: &Client<'_>, server: &RemoteServer<'_>, plan: &Plan) -> Outcome 
 struct Teller(fn(ClientLine));
 
 impl Watch for Teller {
-    fn progress(&mut self, _: &Case, _: &LoadProgress) {}
+    fn begin(&mut self, _: &Case) {}
+}
+
+impl Observer for Teller {
+    fn progress(&mut self, _: &LoadProgress) {}
 
     fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
         Some(&mut self.0)

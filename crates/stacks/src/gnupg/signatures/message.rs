@@ -90,28 +90,16 @@ fn opened(text: usize, message: &[u8]) -> Result<Cow<'_, [u8]>, String> {
 /// Inflates a whole stream (RFC 1951), in zlib's format (RFC 1950) or not, if it is within the limit.
 /// Ignores octets behind the stream, as gpg does.
 fn inflated(stream: &[u8], has_header: bool, limit: usize) -> Result<Vec<u8>, String> {
-    let mut inflater = Decompress::new(has_header);
-    let mut octets = Vec::new();
-    let mut left = stream;
-    loop {
-        let capacity = octets.len().saturating_mul(2).max(FRAME);
-        let capacity = capacity.min(limit.saturating_add(1));
-        octets.reserve_exact(capacity.saturating_sub(octets.len()));
-        let before = (inflater.total_in(), octets.len());
-        let status = inflater
-            .decompress_vec(left, &mut octets, FlushDecompress::None)
-            .map_err(|error| unreadable(&error.to_string()))?;
-        if octets.len() > limit {
-            return Err("the signed text is not the expected text".to_owned());
-        }
-        let read = (inflater.total_in() - before.0) as usize;
-        left = left.get(read..).unwrap_or_default();
-        let goes_on = (read, octets.len()) != (0, before.1);
-        match status {
-            Status::StreamEnd => return Ok(octets),
-            Status::Ok | Status::BufError if goes_on => {}
-            Status::Ok | Status::BufError => return Err(unreadable("it is cut off")),
-        }
+    let mut octets = Vec::with_capacity(limit.saturating_add(1));
+    let status = Decompress::new(has_header)
+        .decompress_vec(stream, &mut octets, FlushDecompress::None)
+        .map_err(|error| unreadable(&error.to_string()))?;
+    if octets.len() > limit {
+        return Err("the signed text is not the expected text".to_owned());
+    }
+    match status {
+        Status::StreamEnd => Ok(octets),
+        Status::Ok | Status::BufError => Err(unreadable("it is cut off")),
     }
 }
 

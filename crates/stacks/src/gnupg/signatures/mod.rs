@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_bench::Error;
 use keymark_bench::workload::{Verifiable, Verifier, verify_each};
-pub(crate) use signature::{md_of, signed_digest};
+pub(crate) use signature::Signature;
 pub use signer::Signer;
 
 use super::home::Home;

@@ -1,4 +1,4 @@
-//! Signature packets of version 4 (RFC 9580 §5.2.3): their fields, and the digest that they sign.
+//! Signature packets of versions 4 and 6 (RFC 9580 §5.2.3): their fields, and the digest that they sign.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,13 +16,13 @@ const ISSUER_KEY_ID: u8 = 16;
 /// Subpacket with the fingerprint of the signer.
 const ISSUER_FINGERPRINT: u8 = 33;
 
-/// Signature packet of version 4.
+/// Signature packet.
 #[derive(Debug)]
 pub(crate) struct Signature {
     /// Octets from the version to the end of the hashed area.
     hashed: Vec<u8>,
     kind: u8,
-    pub(super) algorithm: u8,
+    pub(crate) algorithm: u8,
     hash: u8,
     /// Key versions and fingerprints of the signer.
     pub(super) fingerprints: Vec<Vec<u8>>,
@@ -30,14 +30,19 @@ pub(crate) struct Signature {
     pub(super) ids: Vec<[u8; 8]>,
     /// First two octets of the digest.
     announced: [u8; 2],
+    /// Salt of version 6.
+    salt: Vec<u8>,
     /// Numbers or octets of the algorithm.
-    pub(super) value: Vec<u8>,
+    pub(crate) value: Vec<u8>,
 }
 
 impl Signature {
     /// Reads the body of a signature packet.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
-        if body.first().is_some_and(|version| *version != 4) {
+        if body
+            .first()
+            .is_some_and(|version| ![4, 6].contains(version))
+        {
             return Err("a signature of an unknown version".to_owned());
         }
         Self::fields(body).ok_or_else(|| "cannot read the signature's packet".to_owned())
@@ -45,11 +50,16 @@ impl Signature {
 
     fn fields(body: &[u8]) -> Option<Self> {
         let mut left = body;
-        let [_, kind, algorithm, hash] = *taken(&mut left, 4)?.first_chunk()?;
-        let hashed_area = area(&mut left)?;
+        let [version, kind, algorithm, hash] = *taken(&mut left, 4)?.first_chunk()?;
+        let hashed_area = area(&mut left, version)?;
         let hashed = body.get(..body.len() - left.len())?.to_vec();
-        let unhashed_area = area(&mut left)?;
+        let unhashed_area = area(&mut left, version)?;
         let announced = *taken(&mut left, 2)?.first_chunk()?;
+        let salt = match version {
+            6 => *taken(&mut left, 1)?.first()?,
+            _ => 0,
+        };
+        let salt = taken(&mut left, salt.into())?.to_vec();
         let mut signature = Self {
             hashed,
             kind,
@@ -58,6 +68,7 @@ impl Signature {
             fingerprints: Vec::new(),
             ids: Vec::new(),
             announced,
+            salt,
             value: left.to_vec(),
         };
         signature.add_issuers(hashed_area)?;
@@ -80,7 +91,7 @@ impl Signature {
     }
 
     /// Reads a file with one detached signature, in armor or not.
-    pub(super) fn detached(file: &[u8]) -> Option<Self> {
+    pub(crate) fn detached(file: &[u8]) -> Option<Self> {
         let decoded;
         let mut packets = file;
         if file.first().is_some_and(u8::is_ascii) {
@@ -106,7 +117,7 @@ impl Signature {
     }
 
     /// Refuses signatures of anything but octets, and of texts where `or_text` allows them.
-    pub(super) fn check_kind(&self, or_text: bool) -> Result<(), String> {
+    pub(crate) fn check_kind(&self, or_text: bool) -> Result<(), String> {
         match self.kind {
             BINARY => Ok(()),
             TEXT if or_text => Ok(()),
@@ -116,8 +127,8 @@ impl Signature {
     }
 
     /// Calculates the digest that is signed: of the text, the hashed fields and a trailer (RFC 9580 §5.2.4).
-    pub(super) fn digest(&self, text: &[u8]) -> Result<Vec<u8>, String> {
-        signed_digest(self.md()?, &[], text, &self.hashed, self.announced)
+    pub(crate) fn digest(&self, text: &[u8]) -> Result<Vec<u8>, String> {
+        signed_digest(self.md()?, &self.salt, text, &self.hashed, self.announced)
     }
 
     /// Returns OpenSSL's digest of the number in the packet.
@@ -130,7 +141,7 @@ impl Signature {
 }
 
 /// Returns OpenSSL's digest of a number in packets, of those that OpenPGP programs sign with (RFC 9580 §9.5).
-pub(crate) fn md_of(number: u8) -> Option<&'static MdRef> {
+fn md_of(number: u8) -> Option<&'static MdRef> {
     match number {
         2 => Some(Md::sha1()),
         8 => Some(Md::sha256()),
@@ -148,7 +159,7 @@ pub(crate) fn md_of(number: u8) -> Option<&'static MdRef> {
 ///
 /// # Errors
 /// The two octets of the digest in the clear are others: gpg refuses such a signature.
-pub(crate) fn signed_digest(
+fn signed_digest(
     md: &MdRef,
     salt: &[u8],
     text: &[u8],
@@ -174,10 +185,11 @@ pub(crate) fn signed_digest(
     }
 }
 
-/// Splits off an area of subpackets, which two octets of length precede.
-fn area<'a>(left: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = u16::from_be_bytes(*taken(left, 2)?.first_chunk()?);
-    taken(left, length.into())
+/// Splits off an area of subpackets, which its length precedes: two octets, or four in version 6.
+fn area<'a>(left: &mut &'a [u8], version: u8) -> Option<&'a [u8]> {
+    let octets = taken(left, if version == 6 { 4 } else { 2 })?;
+    let number = |length, octet: &u8| length << 8 | usize::from(*octet);
+    taken(left, octets.iter().fold(0, number))
 }
 
 /// Decodes a signature's armor (RFC 9580 §6.2) without its checksum, which §6.1 allows to ignore.

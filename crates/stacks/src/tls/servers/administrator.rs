@@ -10,14 +10,14 @@ use keymark_stores::pkcs11::ProgramKey;
 
 use crate::installed::BroughtBy;
 use crate::openssl::{OpensslConfig, TokenWay};
-use crate::templates::{Comments, written};
+use crate::templates::{Comments, plain, written};
 use crate::tls::servers::certificate;
-use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::Certificates;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Handshakes, is_weak};
-use crate::tls::servers::text::{Pair, Tls, comment, plain};
+use crate::tls::servers::text::{Pair, Tls, comment};
 use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
+use crate::tls::servers::{TWO_MODULES, impossible};
 
 /// Place of the administrator's key.
 #[allow(missing_debug_implementations, reason = "a token's key may hold a PIN")]
@@ -131,11 +131,11 @@ pub fn guide(
     (source, second): (KeySource<'_>, Option<KeySource<'_>>),
     host: &str,
     directory: &Path,
-) -> Result<Guide, ServerError> {
+) -> Result<Guide, Error> {
     let named = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
     if host.is_empty() || host.starts_with('-') || !host.chars().all(named) {
         let reason = "a host name may have only letters, digits, '.' and '-'";
-        return Err(Error::call("naming the server", reason, "").into());
+        return Err(Error::call("naming the server", reason, ""));
     }
     if let Some(second) = second {
         check_two(source, second)?;
@@ -189,7 +189,7 @@ fn key(
     source: &KeySource<'_>,
     which: &'static str,
     directory: &str,
-) -> Result<(GuideKey, Pair), ServerError> {
+) -> Result<(GuideKey, Pair), Error> {
     let (key, way, origin) = match source {
         KeySource::File(algorithm) => {
             let key = format!("{directory}/key{which}.pem");
@@ -224,7 +224,7 @@ fn token_of<'k>(sources: &[KeySource<'k>]) -> Option<(&'k ProgramKey, TokenWay)>
 }
 
 /// Checks whether a host can have both keys, without asking a token.
-fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Impossible> {
+fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Error> {
     match (first, second) {
         (KeySource::File(one), KeySource::File(other)) => Certificates::check_two(one, other),
         (KeySource::Token(one, way), KeySource::Token(other, other_way)) => {
@@ -232,7 +232,7 @@ fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Impossib
                 one.module() == other.module() && one.uri.of_token() == other.uri.of_token();
             (way == other_way && beside)
                 .then_some(())
-                .ok_or(Impossible::TwoModules)
+                .ok_or_else(|| impossible(TWO_MODULES))
         }
         (KeySource::File(_), KeySource::Token(..)) | (KeySource::Token(..), KeySource::File(_)) => {
             Ok(())
@@ -245,11 +245,11 @@ fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Impossib
     clippy::wildcard_enum_match_arm,
     reason = "distributions' OpenSSL makes no others for servers"
 )]
-fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
+fn genpkey(algorithm: Algorithm) -> Result<String, Error> {
     certificate::check(algorithm)?;
     if is_weak(algorithm) {
         let reason = format!("{algorithm} is weak: it has 80 bits of security or less");
-        return Err(Error::call("making a key", reason, "rsa2048 is not").into());
+        return Err(Error::call("making a key", reason, "rsa2048 is not"));
     }
     let kind = match algorithm.family() {
         Family::Rsa(bits) => {
@@ -258,7 +258,10 @@ fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
         Family::Weierstrass(Curve::NistP256) => "EC -pkeyopt ec_paramgen_curve:P-256",
         Family::Weierstrass(Curve::NistP384) => "EC -pkeyopt ec_paramgen_curve:P-384",
         Family::Ed25519 => "ED25519",
-        _ => return Err(Impossible::NoCertificate(algorithm).into()),
+        _ => {
+            let reason = format!("distributions' openssl makes no {algorithm} key for servers");
+            return Err(Error::call("making a key", reason, ""));
+        }
     };
     Ok(format!("-algorithm {kind}"))
 }
@@ -269,7 +272,7 @@ fn openssl_configuration(
     way: TokenWay,
     loadable: &Path,
     directory: &Path,
-) -> Result<String, ServerError> {
+) -> Result<String, Error> {
     let pin_file = directory.join("pin");
     let configuration = OpensslConfig {
         way,
@@ -278,11 +281,11 @@ fn openssl_configuration(
         pin_file: Some(plain(DIRECTORY, &pin_file)?),
         init: 1,
     };
-    Ok(written(&configuration, Comments::Written)?)
+    written(&configuration, Comments::Written)
 }
 
 /// Environment of modules and OpenSSL, for a line of shell.
-fn assignments(key: &ProgramKey, directory: &Path) -> Result<Vec<(String, String)>, ServerError> {
+fn assignments(key: &ProgramKey, directory: &Path) -> Result<Vec<(String, String)>, Error> {
     let configuration = directory.join("openssl.cnf");
     let configuration = plain(DIRECTORY, &configuration)?;
     let mut all = vec![("OPENSSL_CONF".to_owned(), configuration.to_owned())];

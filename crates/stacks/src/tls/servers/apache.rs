@@ -7,13 +7,11 @@ use askama::Template;
 use keymark_bench::{Error, StackName};
 
 use crate::installed::Program;
-use crate::templates::written;
+use crate::templates::{quotable, written};
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::error::ServerError;
 use crate::tls::servers::kind::{CryptoLibrary, ServerKind};
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl;
-use crate::tls::servers::text::{ServerFrame, Tls, quotable};
+use crate::tls::servers::text::{ServerFrame, Tls};
 
 /// Apache's modules that every configuration needs, where they are not in the program: `mod_so` is always there.
 const MODULES: [&str; 4] = ["unixd", "log_config", "authz_core", "ssl"];
@@ -51,17 +49,6 @@ const fn with_mpm(stack: StackName, mpm: &'static str) -> ServerKind {
         configuration,
         command,
         mpm: Some(mpm),
-        faults: &[
-            ("could not bind to address", ServerFault::PortTaken),
-            ("AH02565", ServerFault::KeyMismatch),
-            ("AH01898", ServerFault::NoCipher),
-            (
-                "Unable to configure permitted SSL ciphers",
-                ServerFault::NoCipher,
-            ),
-            ("SSL_CONF_cmd(\"Groups\"", ServerFault::NoGroup),
-            ("SSLOpenSSLConfCmd Groups", ServerFault::NoGroup),
-        ],
     }
 }
 
@@ -76,7 +63,7 @@ struct ApacheConfig<'c> {
 }
 
 /// The modules that are files: Debian builds some into the program.
-fn modules(mpm: &str) -> Result<Vec<(String, String)>, ServerError> {
+fn modules(mpm: &str) -> Result<Vec<(String, String)>, Error> {
     let directory = directory().unwrap_or(Path::new(DIRECTORIES[0]));
     let mut modules = Vec::new();
     for name in [&format!("mpm_{mpm}")[..]].into_iter().chain(MODULES) {
@@ -113,7 +100,7 @@ fn configuration(
     kind: &ServerKind,
     tls: &Tls<'_>,
     frame: Option<&ServerFrame<'_>>,
-) -> Result<String, ServerError> {
+) -> Result<String, Error> {
     let mpm = kind.mpm.unwrap_or_default();
     let configuration = ApacheConfig {
         tls,
@@ -121,7 +108,7 @@ fn configuration(
         mpm,
         modules: modules(mpm)?,
     };
-    Ok(written(&configuration, ServerFrame::comments(frame))?)
+    written(&configuration, ServerFrame::comments(frame))
 }
 
 fn command(command: &mut Command, directory: &ServerDirectory) {

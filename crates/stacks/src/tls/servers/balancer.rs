@@ -10,25 +10,22 @@ use askama::Template;
 use keymark_bench::Error;
 use keymark_stores::places::program;
 
-use crate::installed::{Program, SearchPath, Version};
+use crate::installed::{Program, Version};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::handshake::Balance;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::error::ServerError;
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::running::{Served, on_port};
 use crate::tls::servers::worker_user::WorkerUser;
 
 const READY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_millis(20);
 
-const HAPROXY: Program = Program {
+/// haproxy.
+pub const HAPROXY: Program = Program {
     version: &[("-v", "version ")],
     ..Program::of_package("haproxy", &["haproxy"], "haproxy")
 };
-/// Its words for what goes wrong.
-const FAULTS: &[(&str, ServerFault)] = &[("cannot bind socket", ServerFault::PortTaken)];
 
 #[derive(Template)]
 #[template(path = "haproxy.cfg", escape = "none")]
@@ -38,25 +35,6 @@ struct HaproxyConfig<'c> {
     connections: u16,
     balance: &'c str,
     backends: &'c [SocketAddr],
-}
-
-/// haproxy as it is installed.
-#[derive(Debug, Clone)]
-pub struct Haproxy {
-    program: PathBuf,
-    /// Its version.
-    pub version: Version,
-}
-
-impl Haproxy {
-    /// Looks for it.
-    ///
-    /// # Errors
-    /// When it is missing, with the package that brings it.
-    pub fn find(search: &SearchPath) -> Result<Self, Error> {
-        let (program, version) = HAPROXY.find(search)?;
-        Ok(Self { program, version })
-    }
 }
 
 /// A haproxy that runs. It is gone with the value.
@@ -73,17 +51,13 @@ impl Balancer {
     /// Starts it before servers on loopback, and waits until it takes connections.
     ///
     /// # Errors
-    /// When a backend is elsewhere, or it does not start: with the end of its log.
+    /// When it does not start: with the end of its log.
     pub fn start(
-        installed: &Haproxy,
+        (haproxy, version): &(PathBuf, Version),
         backends: &[SocketAddr],
         balance: Balance,
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
-    ) -> Result<Self, ServerError> {
-        if backends.is_empty() || backends.iter().any(|backend| !backend.ip().is_loopback()) {
-            let reason = "it needs servers on loopback";
-            return Err(Error::call("starting a balancer", reason, "").into());
-        }
+    ) -> Result<Self, Error> {
         let process = on_port(port, |port| {
             let directory = ServerDirectory::empty()?;
             let configuration = HaproxyConfig {
@@ -98,10 +72,9 @@ impl Balancer {
             };
             let text = written(&configuration, Comments::Left)?;
             write_private(&directory.configuration, text.as_bytes())?;
-            let mut command = program::command(&installed.program);
+            let mut command = program::command(haproxy);
             command.arg("-db").arg("-f").arg(&directory.configuration);
-            let called = (HAPROXY.name, FAULTS);
-            Served::start(command, directory, called, (port, READY), |address| {
+            Served::start(command, directory, HAPROXY.name, (port, READY), |address| {
                 let connected = TcpStream::connect_timeout(&address, CONNECT);
                 let refused = |_| "it accepts no connection".to_owned();
                 connected.map(drop).map_err(refused)
@@ -111,7 +84,7 @@ impl Balancer {
             process,
             balance,
             backends: backends.len(),
-            version: installed.version.clone(),
+            version: version.clone(),
         })
     }
 

@@ -11,9 +11,8 @@ use keymark_load::KeyExchange;
 use crate::installed::{BroughtBy, Program, Version};
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::impossible;
 use crate::tls::servers::kind::{CryptoLibrary, InstalledServer, ServerKind};
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{ServerFrame, Tls};
 
@@ -49,13 +48,6 @@ pub(crate) const KIND: ServerKind = ServerKind {
     configuration,
     command,
     mpm: None,
-    faults: &[
-        ("address already in use", ServerFault::PortTaken),
-        (
-            "private key does not match public key",
-            ServerFault::KeyMismatch,
-        ),
-    ],
 };
 
 #[derive(Template)]
@@ -80,12 +72,16 @@ fn library(_: &ServerKind, program: &Path) -> Result<CryptoLibrary, Error> {
     })
 }
 
-fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
-    let lacks = |what: String| Impossible::Lacks(server.name(), what);
+fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), Error> {
+    let lacks = |what: String| {
+        let name = server.name();
+        Err(impossible(format!("{name} does not support {what}")))
+    };
     for identity in spec.certificates.iter().chain(&spec.client) {
         let algorithm = identity.algorithm;
         if identity.token().is_some() {
-            return Err(Impossible::KeysInFilesAlone(server.name()).into());
+            // It has none.
+            server.openssl()?;
         }
         let known = matches!(
             algorithm.family(),
@@ -94,18 +90,18 @@ fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError>
                 | Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521)
         );
         if !known {
-            return Err(lacks(format!("certificates with {algorithm}")).into());
+            return lacks(format!("certificates with {algorithm}"));
         }
     }
     if let Some(dh) = spec.handshakes.dh {
-        return Err(lacks(format!("DHE ({} bits)", dh.bits)).into());
+        return lacks(format!("DHE ({} bits)", dh.bits));
     }
     if spec.handshakes.exchange == KeyExchange::Rsa {
-        return Err(lacks("RSA key exchange".to_owned()).into());
+        return lacks("RSA key exchange".to_owned());
     }
     for exchange in &spec.handshakes.groups {
         if curve(*exchange).is_none() {
-            return Err(lacks(format!("the key exchange {exchange}")).into());
+            return lacks(format!("the key exchange {exchange}"));
         }
     }
     Ok(())
@@ -115,7 +111,7 @@ fn configuration(
     _: &ServerKind,
     tls: &Tls<'_>,
     frame: Option<&ServerFrame<'_>>,
-) -> Result<String, ServerError> {
+) -> Result<String, Error> {
     let asked = tls.handshakes;
     let [oldest, newest] = [asked.versions.first(), asked.versions.last()];
     let configuration = CaddyConfig {
@@ -126,7 +122,7 @@ fn configuration(
         suites: suites(asked.ciphers),
         curves: asked.groups.iter().copied().filter_map(curve).collect(),
     };
-    Ok(written(&configuration, ServerFrame::comments(frame))?)
+    written(&configuration, ServerFrame::comments(frame))
 }
 
 fn command(command: &mut Command, directory: &ServerDirectory) {

@@ -10,11 +10,11 @@ use keymark_stores::places::private_dir::PrivateDir;
 
 use crate::openssl::TokenWay;
 use crate::programs::write_private;
-use crate::tls::servers::error::{Impossible, ServerError};
+use crate::templates::quotable;
 use crate::tls::servers::identity::{Identity, PrivateKey};
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
-use crate::tls::servers::text::{Pair, ServerFrame, Tls, quotable};
+use crate::tls::servers::text::{Pair, ServerFrame, Tls};
 use crate::tls::servers::token::{self, TokenTraces, Tracing};
 use crate::tls::servers::worker_user::WorkerUser;
 
@@ -66,7 +66,7 @@ impl ServerDirectory {
         server: &InstalledServer,
         spec: &ServerSpec,
         port: u16,
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self, Error> {
         let mut made = Self::empty()?;
         made.capacity = spec.capacity;
         made.document(spec.body)?;
@@ -84,7 +84,7 @@ impl ServerDirectory {
         Ok(made)
     }
 
-    fn path(&self) -> Result<&str, Impossible> {
+    fn path(&self) -> Result<&str, Error> {
         quotable(TEMPORARY, self.private.path())
     }
 
@@ -106,7 +106,7 @@ impl ServerDirectory {
         &mut self,
         server: &InstalledServer,
         spec: &'s ServerSpec,
-    ) -> Result<Tls<'s>, ServerError> {
+    ) -> Result<Tls<'s>, Error> {
         let dh = spec.handshakes.dh;
         let mut openssl_conf = None;
         let mut pairs = Vec::new();
@@ -134,7 +134,7 @@ impl ServerDirectory {
             let file = self.private.path().join("clients.pem");
             write_private(&file, authority.as_bytes())?;
         }
-        let dh = dh.map(|_| Ok::<_, Impossible>(format!("{}/dh.pem", self.path()?)));
+        let dh = dh.map(|_| Ok::<_, Error>(format!("{}/dh.pem", self.path()?)));
         let configuration = match openssl_conf {
             Some(file) => file,
             // Without one OpenSSL would read the system's.
@@ -165,7 +165,7 @@ impl ServerDirectory {
         identity: &Identity,
         directory: &Path,
         openssl_conf: &mut Option<PathBuf>,
-    ) -> Result<String, ServerError> {
+    ) -> Result<String, Error> {
         let (key, way) = match &identity.key {
             PrivateKey::File(key) => {
                 let pem = key.private_key_to_pem_pkcs8().during(PEM)?;

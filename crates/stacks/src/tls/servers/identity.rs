@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use keymark_bench::{Algorithm, Curve, During as _, Family};
+use keymark_bench::{Algorithm, Curve, During as _, Error, Family};
 use keymark_load::ClientIdentity;
 use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;
@@ -11,7 +11,7 @@ use openssl::x509::X509;
 
 use crate::openssl::TokenWay;
 use crate::tls::servers::certificate::{self, Authority, Purpose, private_key};
-use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::impossible;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::token::{self, Tracing};
 
@@ -41,7 +41,7 @@ impl Identity {
     ///
     /// # Errors
     /// When no certificate for TLS can have such a key.
-    pub fn in_file(key: &TestKey, purpose: Purpose) -> Result<Self, ServerError> {
+    pub fn in_file(key: &TestKey, purpose: Purpose) -> Result<Self, Error> {
         let private = private_key(key)?;
         let public = private
             .public_key_to_der()
@@ -55,7 +55,7 @@ impl Identity {
         public: &PKeyRef<Public>,
         key: PrivateKey,
         purpose: Purpose,
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self, Error> {
         let authority = Authority::signing_for(algorithm)?;
         Ok(Self {
             algorithm,
@@ -70,7 +70,7 @@ impl Identity {
     ///
     /// # Errors
     /// When no certificate for TLS can have such a key.
-    pub fn generate(algorithm: Algorithm, purpose: Purpose) -> Result<Self, ServerError> {
+    pub fn generate(algorithm: Algorithm, purpose: Purpose) -> Result<Self, Error> {
         // Asked first: a large key takes its time.
         certificate::check(algorithm)?;
         Self::in_file(&TestKey::generate(algorithm)?, purpose)
@@ -98,10 +98,12 @@ impl Identity {
         algorithm: Algorithm,
         key: ProgramKey,
         way: TokenWay,
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self, Error> {
         // libp11 0.4.12 has RSA and ECDSA, and no EdDSA.
         if way == TokenWay::Engine && !is_known_to_programs(algorithm.family()) {
-            return Err(Impossible::NotByEngine(algorithm).into());
+            return Err(impossible(format!(
+                "a {algorithm} key on a token is impossible through the engine: libp11 supports RSA and the NIST curves"
+            )));
         }
         certificate::check(algorithm)?;
         let public = token::public_key(server, &key, way)?;
@@ -142,7 +144,7 @@ impl Certificates {
     ///
     /// # Errors
     /// When they are not an RSA and an ECDSA one.
-    pub fn of_two(one: Identity, other: Identity) -> Result<Self, Impossible> {
+    pub fn of_two(one: Identity, other: Identity) -> Result<Self, Error> {
         Self::check_two(one.algorithm, other.algorithm)?;
         let mut both = vec![one, other];
         // RSA comes first.
@@ -151,15 +153,18 @@ impl Certificates {
     }
 
     /// Checks whether two such keys are a pair.
-    pub(crate) fn check_two(one: Algorithm, other: Algorithm) -> Result<(), Impossible> {
+    pub(crate) fn check_two(one: Algorithm, other: Algorithm) -> Result<(), Error> {
         let is_rsa = |of: Algorithm| matches!(of.family(), Family::Rsa(_));
         let is_ecdsa = |of: Algorithm| {
             let curve = Family::Weierstrass(Curve::NistP256);
             of.family() == curve || of.family() == Family::Weierstrass(Curve::NistP384)
         };
         let pair = is_rsa(one) && is_ecdsa(other) || is_ecdsa(one) && is_rsa(other);
-        pair.then_some(())
-            .ok_or(Impossible::NotADualPair(one, other))
+        pair.then_some(()).ok_or_else(|| {
+            impossible(format!(
+                "two certificates on one host must be an RSA and an ECDSA one, not {one} and {other}"
+            ))
+        })
     }
 
     /// All of them.

@@ -8,11 +8,9 @@ use keymark_bench::{Error, StackName};
 use crate::installed::{Program, SearchPath, Version};
 use crate::openssl::OpenSslBuild;
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{ServerFrame, Tls};
-use crate::tls::servers::{apache, caddy, nginx};
+use crate::tls::servers::{apache, caddy, impossible, nginx};
 
 /// The servers that can be measured.
 pub const KINDS: [&ServerKind; 5] = [
@@ -33,16 +31,14 @@ pub struct ServerKind {
     /// Finds its library of cryptography, if no part of it is missing.
     pub(crate) library: fn(&Self, &Path) -> Result<CryptoLibrary, Error>,
     /// Checks whether it supports the request.
-    pub(crate) check: fn(&InstalledServer, &ServerSpec) -> Result<(), ServerError>,
+    pub(crate) check: fn(&InstalledServer, &ServerSpec) -> Result<(), Error>,
     /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
     pub(crate) configuration:
-        fn(&Self, &Tls<'_>, Option<&ServerFrame<'_>>) -> Result<String, ServerError>,
+        fn(&Self, &Tls<'_>, Option<&ServerFrame<'_>>) -> Result<String, Error>,
     /// Adds the arguments with which its program stays in the foreground.
     pub(crate) command: fn(&mut Command, &ServerDirectory),
     /// Multi-Processing Module of Apache.
     pub(crate) mpm: Option<&'static str>,
-    /// Its own words for what goes wrong.
-    pub(crate) faults: &'static [(&'static str, ServerFault)],
 }
 
 /// The kind with that name.
@@ -115,9 +111,14 @@ impl InstalledServer {
     ///
     /// # Errors
     /// When it has keys in files alone.
-    pub fn openssl(&self) -> Result<&OpenSslBuild, Impossible> {
+    pub fn openssl(&self) -> Result<&OpenSslBuild, Error> {
         let openssl = self.library.openssl.as_ref();
-        openssl.ok_or(Impossible::KeysInFilesAlone(self.name()))
+        openssl.ok_or_else(|| {
+            let name = self.name();
+            impossible(format!(
+                "{name} reads private keys from files only, not from tokens"
+            ))
+        })
     }
 }
 

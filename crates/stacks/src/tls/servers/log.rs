@@ -1,142 +1,63 @@
 //! Logs of servers.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+use std::sync::LazyLock;
+
+use keymark_bench::shipped::shipped;
+use serde::Deserialize;
 
 /// Lines of the end of a log.
 const LINES: usize = 6;
 /// Longest line that is shown.
 const LONGEST: usize = 300;
-/// Lines and bytes that a record keeps.
+/// Lines that a record keeps.
 const KEPT: usize = 40;
-const END: u64 = 64 * 1024;
 
-/// A fault that servers tell by words of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ServerFault {
-    PortTaken,
-    KeyMismatch,
-    NoCipher,
-    NoGroup,
-    Pin,
-    Weak,
-    Permission,
-    Files,
+/// Fault that servers tell by words of their own or of OpenSSL.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ServerFault {
+    words: Vec<String>,
+    pub(crate) reason: String,
+    pub(crate) advice: String,
 }
 
-/// Words of the operating system and of OpenSSL; each kind of server has some of its own.
-const WORDS: [(&str, ServerFault); 7] = [
-    ("Address already in use", ServerFault::PortTaken),
-    ("key values mismatch", ServerFault::KeyMismatch),
-    ("Login failed", ServerFault::Pin),
-    ("key too small", ServerFault::Weak),
-    ("dh key too small", ServerFault::Weak),
-    ("Permission denied", ServerFault::Permission),
-    ("Too many open files", ServerFault::Files),
-];
+/// Faults in the order of the search.
+#[derive(Debug, Deserialize)]
+struct FaultList {
+    fault: Vec<ServerFault>,
+}
+
+static FAULTS: LazyLock<FaultList> =
+    LazyLock::new(|| shipped(include_str!("../../../../../data/server-faults.toml")));
 
 impl ServerFault {
-    /// Finds a known fault in a log, with its first line, without its time. A server's own words tell more.
-    pub(crate) fn in_log(log: &str, own: &[(&str, Self)]) -> Option<(Self, String)> {
-        let mut words = own.iter().chain(&WORDS);
-        words.find_map(|(words, fault)| {
-            let line = log.lines().find(|line| line.contains(words))?;
-            Some((*fault, visible(without_time(line))))
+    /// Finds a known fault in a log, with its first line.
+    pub(crate) fn in_log(log: &str) -> Option<(&'static Self, String)> {
+        FAULTS.fault.iter().find_map(|fault| {
+            let tells = |line: &&str| fault.words.iter().any(|words| line.contains(words));
+            let line = log.lines().find(tells)?;
+            Some((fault, visible(line)))
         })
-    }
-
-    /// Reason and advice.
-    pub(crate) const fn told(self) -> (&'static str, &'static str) {
-        match self {
-            Self::PortTaken => (
-                "the port is taken",
-                "choose another, or let keymark choose a free one",
-            ),
-            Self::KeyMismatch => (
-                "certificate and private key do not belong together",
-                "give the key that the certificate was made for",
-            ),
-            Self::NoCipher => (
-                "the server's OpenSSL has none of the ciphers",
-                "'openssl ciphers -v STRING' shows the meaning of a cipher string",
-            ),
-            Self::NoGroup => (
-                "the server's OpenSSL lacks one of the groups",
-                "'openssl list -kem-algorithms' and 'openssl ecparam -list_curves' list what it has",
-            ),
-            Self::Pin => (
-                "the token refused the PIN",
-                "the PIN is not sent a second time",
-            ),
-            Self::Weak => (
-                "OpenSSL refuses a key or parameters as too small",
-                "allow it with --allow-weak",
-            ),
-            Self::Permission => (
-                "it lacks a permission to read",
-                "set TMPDIR to a directory that the server's user may pass through",
-            ),
-            Self::Files => (
-                "it has too few file descriptors",
-                "raise the limit: ulimit -n",
-            ),
-        }
     }
 }
 
 /// The end of a log, in one line; empty where there is none.
 pub(crate) fn tail(file: &Path) -> String {
-    let log = read(file);
-    let lines: Vec<String> = log
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(visible)
-        .collect();
-    // nginx says the same on its standard error, and to bind it tries several times.
-    let mut told: Vec<&str> = Vec::new();
-    for line in lines.iter().rev().map(|line| without_time(line)) {
-        if told.len() < LINES && !told.contains(&line) {
-            told.push(line);
-        }
-    }
-    told.reverse();
-    told.join(" | ")
-}
-
-/// A line without the time before it: `2026/11/22 15:06:45 [emerg] 7#7: …`, `[Sun Nov 22 14:41:20.659059 2026] …`.
-fn without_time(line: &str) -> &str {
-    let digit = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
-    let nginxs = line
-        .split_once(" [")
-        .filter(|(time, _)| digit(time) && time.len() == 19);
-    if let Some((time, _)) = nginxs {
-        return &line[time.len() + 1..];
-    }
-    let apaches = line
-        .strip_prefix('[')
-        .and_then(|line| line.split_once("] "));
-    apaches
-        .filter(|(time, _)| time.matches(':').count() == 2)
-        .map_or(line, |(_, said)| said)
+    last(file, LINES).join(" | ")
 }
 
 /// The last lines of it, for the record.
 pub(crate) fn end(file: &Path) -> Vec<String> {
-    let mut end = Vec::new();
-    let read = File::open(file).and_then(|mut file| {
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(END)))?;
-        file.take(END).read_to_end(&mut end)
-    });
-    // Of a log that is gone there is nothing to keep.
-    if read.is_err() {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&end);
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let lines: Vec<String> = lines.map(visible).collect();
-    lines[lines.len().saturating_sub(KEPT)..].to_vec()
+    last(file, KEPT)
+}
+
+fn last(file: &Path, count: usize) -> Vec<String> {
+    let log = read(file);
+    let lines = log.lines().filter(|line| !line.trim().is_empty());
+    let lines: Vec<&str> = lines.collect();
+    let last = lines[lines.len().saturating_sub(count)..].iter();
+    last.map(|line| visible(line)).collect()
 }
 
 /// Reads the last mebibyte of a log, where faults are.
@@ -165,18 +86,6 @@ mod tests {
         let many: String = (0..100).map(|number| format!("{number}\n")).collect();
         fs::write(&file, many).unwrap();
         assert_eq!(tail(&file), "94 | 95 | 96 | 97 | 98 | 99");
-        fs::write(
-            &file,
-            "2026/11/22 15:06:45 [emerg] 7#7: bind() failed\n2026/11/22 15:06:46 [emerg] 7#7: bind() failed\n\
-             [Sun Nov 22 14:41:20.65 2026] [ssl:warn] AH01882: x\n",
-        )
-        .unwrap();
-        assert_eq!(
-            tail(&file),
-            "[emerg] 7#7: bind() failed | [ssl:warn] AH01882: x"
-        );
-        let many: String = (0..100).map(|number| format!("{number}\n")).collect();
-        fs::write(&file, many).unwrap();
         let kept = end(&file);
         assert_eq!(
             (kept.len(), kept[0].as_str(), kept[39].as_str()),

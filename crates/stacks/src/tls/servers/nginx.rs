@@ -9,7 +9,6 @@ use crate::installed::Program;
 use crate::templates::written;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::kind::{CryptoLibrary, ServerKind};
-use crate::tls::servers::log::ServerFault;
 use crate::tls::servers::openssl;
 use crate::tls::servers::text::{ServerFrame, Tls};
 
@@ -24,14 +23,10 @@ pub(crate) const KIND: ServerKind = ServerKind {
     check: openssl::check,
     configuration: |_, tls, frame| {
         let configuration = NginxConfig { tls, frame };
-        Ok(written(&configuration, ServerFrame::comments(frame))?)
+        written(&configuration, ServerFrame::comments(frame))
     },
     command,
     mpm: None,
-    faults: &[
-        ("no cipher match", ServerFault::NoCipher),
-        ("set1_curves_list", ServerFault::NoGroup),
-    ],
 };
 
 #[derive(Template)]

@@ -9,7 +9,7 @@ use keymark_stores::places::program;
 
 use crate::installed::Version;
 use crate::openssl::{OpenSslBuild, TokenWay};
-use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::impossible;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::ServerSpec;
 
@@ -33,7 +33,7 @@ pub(crate) fn too_new(
     version: &Version,
     keys: impl IntoIterator<Item = Algorithm>,
     groups: &[KeyExchange],
-) -> Option<Impossible> {
+) -> Option<String> {
     if version.is_at_least(3, 5, 0) {
         return None;
     }
@@ -43,15 +43,16 @@ pub(crate) fn too_new(
     let mut hybrid = groups.iter().filter(|exchange| exchange.is_hybrid());
     let what = new.next().map(|key| key.to_string());
     let what = what.or_else(|| hybrid.next().map(KeyExchange::to_string))?;
-    let openssl = version.clone();
-    Some(Impossible::TooNew { what, openssl })
+    Some(format!(
+        "{what} is impossible here: it needs OpenSSL 3.5, and the server uses {version}"
+    ))
 }
 
 /// Checks whether the server's OpenSSL supports the request.
-pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
+pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), Error> {
     let version = &server.openssl()?.version;
     if let Some(why) = too_new(version, spec.algorithms(), &spec.handshakes.groups) {
-        return Err(why.into());
+        return Err(impossible(why));
     }
     // An old client's alone: with TLS 1.3 there is always something else.
     if spec.handshakes.has(TlsVersion::V1_3) {
@@ -59,22 +60,25 @@ pub(crate) fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), S
     }
     let is_new = |key: &Algorithm| matches!(key.family(), Family::MlDsa(_));
     if let Some(new) = spec.algorithms().find(is_new) {
-        return Err(Impossible::NeedsTls13(new).into());
+        return Err(impossible(format!(
+            "{new} is impossible with TLS 1.2: it needs TLS 1.3"
+        )));
     }
     let exchange = spec.handshakes.exchange;
     for identity in spec.certificates.iter() {
         let algorithm = identity.algorithm;
         if !has_cipher(exchange, algorithm.family()) {
-            return Err(Impossible::NoCipher {
-                ciphers: spec.handshakes.ciphers.to_string(),
-                algorithm,
-            }
-            .into());
+            let ciphers = spec.handshakes.ciphers;
+            return Err(impossible(format!(
+                "the cipher string '{ciphers}' has no cipher for a {algorithm} certificate"
+            )));
         }
         let by_engine = identity.way() == Some(TokenWay::Engine);
         if by_engine && exchange == KeyExchange::Rsa && version.is_at_least(3, 0, 0) {
-            let openssl = version.clone();
-            return Err(Impossible::RsaExchangeByEngine { openssl }.into());
+            return Err(impossible(format!(
+                "RSA key exchange is impossible with a key on a token through the engine: OpenSSL {version} decrypts \
+                 the premaster secret with a padding mode that engines' keys do not support; use the provider, or ECDHE"
+            )));
         }
     }
     Ok(())

@@ -1,16 +1,13 @@
-//! The processes of one server, from their start to their end.
-//!
-//! Processes are recorded as soon as they are seen: nginx's workers have another command line and outlive their
-//! master.
+//! The processes of one server, from their start to their end: all that are in the group of a watchdog, as nginx's workers have
+//! another command line and outlive their master.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::{Clock, During as _, Error, MonotonicClock};
+use keymark_bench::{During as _, Error};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
 use nix::sys::signal::Signal;
@@ -19,7 +16,6 @@ use procfs::process::FDTarget;
 
 /// Time for processes to end by themselves.
 const GRACE: Duration = Duration::from_secs(3);
-const STEP: Duration = Duration::from_millis(5);
 
 /// A master and its workers. They end with the value.
 #[derive(Debug)]
@@ -27,9 +23,7 @@ pub(crate) struct ServerProcesses {
     child: Child,
     /// The master; none when it had ended before it was looked at.
     master: Option<Process>,
-    /// Processes that were seen, since a worker without its master is nobody's child.
-    seen: Mutex<Vec<Process>>,
-    /// Ends what is left, also when keymark is killed.
+    /// Has them all in its group, and ends what is left, also when keymark is killed.
     watchdog: Watchdog,
 }
 
@@ -51,35 +45,18 @@ impl ServerProcesses {
         let watchdog = Watchdog::start(directory)?;
         command.stdout(said(log)?).stderr(said(log)?);
         let child = watchdog.spawn(command).during(call)?;
-        let running = Self {
+        Ok(Self {
             master: Process::of(child.id()),
             child,
-            seen: Mutex::default(),
             watchdog,
-        };
-        running.look();
-        Ok(running)
+        })
     }
 
-    /// The master and everything below it, or those that a master has left that has ended.
-    fn family(&self) -> Vec<Process> {
-        match self.master.filter(|master| master.lives()) {
-            Some(master) => Process::with_descendants(master.number),
-            None => self.watchdog.watched(),
-        }
-    }
-
-    /// The processes that live now.
+    /// The processes that live now, the master first.
     pub(crate) fn look(&self) -> Vec<Process> {
-        let now = self.family();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        for process in &now {
-            if !seen.contains(process) {
-                seen.push(*process);
-            }
-        }
-        seen.retain(|process| process.lives());
-        seen.clone()
+        let mut all = self.watchdog.watched();
+        all.sort_by_key(|process| Some(*process) != self.master);
+        all
     }
 
     /// Status of a master that has ended.
@@ -100,39 +77,17 @@ impl ServerProcesses {
 
     /// Ends them: by a word to the master first.
     pub(crate) fn stop(&mut self) {
-        self.look();
-        let mut left = self
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
         if let Some(master) = self.master {
             master.signal(Signal::SIGTERM);
         }
-        self.await_end_of(&mut left);
-        // Also workers that were started meanwhile.
-        left.extend(self.family());
-        for process in &left {
+        self.watchdog.await_end(GRACE);
+        for process in self.look() {
             process.signal(Signal::SIGKILL);
         }
+        self.watchdog.await_end(GRACE);
         self.watchdog.end();
-        self.await_end_of(&mut left);
-        // A zombie until then; it may have been waited for above.
+        // A zombie until then; it may have been waited for before.
         let _ = self.child.wait();
-    }
-
-    /// Waits until all processes have ended, or their time is up.
-    fn await_end_of(&mut self, processes: &mut Vec<Process>) {
-        let clock = MonotonicClock::new();
-        let deadline = clock.now().after(GRACE);
-        loop {
-            let _ = self.child.try_wait();
-            processes.retain(|process| process.lives());
-            if processes.is_empty() || clock.now() >= deadline {
-                return;
-            }
-            std::thread::sleep(STEP);
-        }
     }
 }
 
@@ -172,8 +127,14 @@ mod tests {
     use std::process::Stdio;
 
     use keymark_stores::places::process::TICK;
+    use keymark_testkit::waiting::until;
 
     use super::*;
+
+    fn says(place: &Path, word: &str) {
+        let log = place.join("log");
+        until(word, || crate::tls::servers::log::read(&log).contains(word));
+    }
 
     fn shell(script: &str, directory: &Path) -> ServerProcesses {
         let mut command = Command::new("/bin/sh");
@@ -190,12 +151,7 @@ mod tests {
             &format!("sh -c '{busy}'; echo done; sleep 600"),
             directory.path(),
         );
-        let log = directory.path().join("log");
-        let done = (0..3_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            crate::tls::servers::log::read(&log).contains("done")
-        });
-        assert!(done);
+        says(directory.path(), "done");
         let time = running.processor_time();
         assert!(time >= TICK, "{time:?}");
     }
@@ -206,11 +162,7 @@ mod tests {
         let script = "sleep 0.3; sleep 600 & echo $! > worker; kill -9 $$";
         let script = format!("cd {}; {script}", directory.path().display());
         let mut running = shell(&script, directory.path());
-        let ended = (0..3_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            running.ended().is_some()
-        });
-        assert!(ended);
+        until("the master has ended", || running.ended().is_some());
         let number = fs::read_to_string(directory.path().join("worker")).unwrap();
         let worker = Process::of(number.trim().parse().unwrap()).unwrap();
         drop(running);
@@ -240,12 +192,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let script = "trap '' TERM; sleep 600 & echo ready; while :; do sleep 1; done";
         let running = shell(script, directory.path());
-        let log = directory.path().join("log");
-        let ready = (0..3_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            crate::tls::servers::log::read(&log).contains("ready")
-        });
-        assert!(ready);
+        says(directory.path(), "ready");
         let processes = running.look();
         assert!(processes.len() >= 2, "{processes:?}");
         drop(running);

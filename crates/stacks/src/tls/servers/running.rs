@@ -2,6 +2,7 @@
 //! balancers.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::num::NonZeroU16;
 use std::process::Command;
@@ -18,13 +19,13 @@ use keymark_stores::user::Pin;
 use nix::sys::signal::Signal;
 
 use crate::tls::servers::directory::{DOCUMENT, ServerDirectory};
-use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::Identity;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::{self, ServerFault};
 use crate::tls::servers::process::{self, ServerProcesses};
 use crate::tls::servers::spec::{ServerSpec, is_weak};
 use crate::tls::servers::token::CallsSoFar;
+use crate::tls::servers::{TWO_MODULES, impossible};
 
 /// Limit until a server answers: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
@@ -51,21 +52,25 @@ impl RunningServer {
     /// Starts it, and waits until it answers.
     ///
     /// # Errors
-    /// When it cannot be ([`ServerError::Impossible`]), something is missing, or it does not start: with the end of its log.
-    pub fn start(installed: &InstalledServer, spec: &ServerSpec) -> Result<Self, ServerError> {
+    /// When it cannot be, something is missing, or it does not start: with the end of its log.
+    pub fn start(installed: &InstalledServer, spec: &ServerSpec) -> Result<Self, Error> {
         check(installed, spec)?;
         let process = on_port(spec.port, |port| {
             let directory = ServerDirectory::make(installed, spec, port)?;
             let mut command = program::command(&installed.program);
             (installed.kind.command)(&mut command, &directory);
-            let called = (installed.name(), installed.kind.faults);
-            Served::start(command, directory, called, (port, READY), |address| {
+            let name = installed.name();
+            Served::start(command, directory, name, (port, READY), |address| {
                 answers(address, spec, spec.client_identity())
             })
         })?;
         if spec.client.is_some() && answers(process.address, spec, None).is_ok() {
             let call = format!("starting {}", installed.name());
-            return Err(Error::call(call, "it serves clients without a certificate", "").into());
+            return Err(Error::call(
+                call,
+                "it serves clients without a certificate",
+                "",
+            ));
         }
         Ok(Self {
             process,
@@ -163,7 +168,7 @@ fn answers(
     if !spec
         .certificates
         .iter()
-        .any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first())
+        .any(|own| own.certificate.to_der().ok().as_ref() == probed.shaken.chain.first())
     {
         return Err("another server answers at that port".to_owned());
     }
@@ -174,16 +179,18 @@ fn answers(
 }
 
 /// Checks whether it supports the request, before anything is started.
-fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), ServerError> {
+fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), Error> {
     if let (Weak::Refused, Some(weak)) = (spec.weak, spec.weaknesses().into_iter().next()) {
-        return Err(Impossible::Weak(weak).into());
+        return Err(impossible(format!(
+            "{weak} is weak: it has 80 bits of security or less; allow it with --allow-weak"
+        )));
     }
     let tokens = spec.certificates.iter().filter_map(Identity::token);
     let mut tokens =
         tokens.map(|(key, way)| (key.module(), way, key.pin.as_ref().map(Pin::expose)));
     let first = tokens.next();
     if !tokens.all(|token| Some(token) == first) {
-        return Err(Impossible::TwoModules.into());
+        return Err(impossible(TWO_MODULES));
     }
     (server.kind.check)(server, spec)
 }
@@ -252,14 +259,11 @@ const STEP: Duration = Duration::from_millis(20);
 /// Between a port that was free and a server at it, another program may take it.
 const TRIES: usize = 4;
 
-/// Its name, and its own words for what goes wrong.
-type Called = (&'static str, &'static [(&'static str, ServerFault)]);
-
 /// Running program. It and its private directory end with the value.
 #[derive(Debug)]
 pub struct Served {
     running: ServerProcesses,
-    called: Called,
+    name: &'static str,
     /// Address at which it listens.
     pub address: SocketAddr,
     /// Removed last.
@@ -272,10 +276,10 @@ impl Served {
     pub(crate) fn start(
         mut command: Command,
         directory: ServerDirectory,
-        called: Called,
+        name: &'static str,
         (port, limit): (u16, Duration),
         ready: impl Fn(SocketAddr) -> Result<(), String>,
-    ) -> Result<Self, Unready> {
+    ) -> Result<Self, Error> {
         if let Some(pin) = &directory.pin {
             command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
@@ -294,7 +298,7 @@ impl Served {
                 directory.private.path(),
                 &directory.log,
             )?,
-            called,
+            name,
             address: (Ipv4Addr::LOCALHOST, port).into(),
             directory,
         };
@@ -319,8 +323,6 @@ impl Served {
                 Err(_) => std::thread::sleep(STEP),
             }
         }
-        // Workers that are there by now are seen.
-        served.processes();
         Ok(served)
     }
 
@@ -353,7 +355,7 @@ impl Served {
     pub fn check(&mut self) -> Result<(), Error> {
         match self.ended() {
             None => Ok(()),
-            Some(how) => Err(self.unready("serving by", &how).error.into()),
+            Some(how) => Err(self.unready("serving by", &how)),
         }
     }
 
@@ -374,68 +376,40 @@ impl Served {
     }
 
     /// Error with the fault in the log.
-    fn unready(&self, doing: &str, how: &str) -> Unready {
-        let (name, words) = self.called;
+    fn unready(&self, doing: &str, how: &str) -> Error {
         let log = &self.directory.log;
-        let told = ServerFault::in_log(&log::read(log), words);
-        let fault = told.as_ref().map(|(fault, _)| *fault);
-        let (said, advice) = match told {
-            Some((fault, line)) => {
-                let (reason, advice) = fault.told();
-                (format!("{reason} ({line})"), advice)
-            }
+        let (said, advice) = match ServerFault::in_log(&log::read(log)) {
+            Some((fault, line)) => (format!("{} ({line})", fault.reason), &*fault.advice),
             None => match log::tail(log) {
                 tail if tail.is_empty() => (format!("{how}; its log is empty"), ""),
                 tail => (format!("{how}; its log ends: {tail}"), ""),
             },
         };
-        Unready {
-            error: Error::call(format!("{doing} {name}"), said, advice).into(),
-            fault,
-        }
+        Error::call(format!("{doing} {}", self.name), said, advice)
     }
 }
 
 /// Starts something at that port, or at one that is free: between that and a server at it, another program may take it.
 pub(crate) fn on_port<T>(
     port: Option<NonZeroU16>,
-    mut start: impl FnMut(u16) -> Result<T, Unready>,
-) -> Result<T, ServerError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let (port, may_try_again) = match port {
-            Some(port) => (port.get(), false),
-            None => (free_port()?, tries < TRIES),
-        };
+    start: impl Fn(u16) -> Result<T, Error>,
+) -> Result<T, Error> {
+    if let Some(port) = port {
+        return start(port.get());
+    }
+    let free = || bound(0).during("looking for a free port");
+    for _ in 1..TRIES {
+        let port = free()?;
         match start(port) {
-            Err(Unready { fault, .. })
-                if may_try_again && fault == Some(ServerFault::PortTaken) => {}
-            done => return done.map_err(|unready| unready.error),
+            Err(_) if bound(port).is_err() => {}
+            done => return done,
         }
     }
+    start(free()?)
 }
 
-/// Why a server did not start, and whether that is a fault that is known.
-#[derive(Debug)]
-pub(crate) struct Unready {
-    pub(crate) error: ServerError,
-    pub(crate) fault: Option<ServerFault>,
-}
-
-impl<E: Into<ServerError>> From<E> for Unready {
-    fn from(error: E) -> Self {
-        Self {
-            error: error.into(),
-            fault: None,
-        }
-    }
-}
-
-/// A port on loopback at which nobody listens.
-fn free_port() -> Result<u16, Error> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .during("looking for a free port")
+/// Listens for a moment at that port on loopback, or at a free one, and returns it.
+fn bound(port: u16) -> io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    Ok(listener.local_addr()?.port())
 }

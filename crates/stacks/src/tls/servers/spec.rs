@@ -3,11 +3,11 @@
 use std::num::NonZeroU16;
 
 use keymark_bench::strength;
-use keymark_bench::{Algorithm, Strength};
+use keymark_bench::{Algorithm, Error, Strength};
 use keymark_load::{ClientIdentity, KeyExchange, ResumedShare, TlsVersion, Weak};
 
-use crate::tls::servers::error::Impossible;
 use crate::tls::servers::identity::{Certificates, Identity};
+use crate::tls::servers::impossible;
 
 /// Versions and key exchanges that a server negotiates.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Handshakes {
     ///
     /// # Errors
     /// When the version does not have it.
-    pub fn of(version: TlsVersion, exchange: KeyExchange) -> Result<Self, Impossible> {
+    pub fn of(version: TlsVersion, exchange: KeyExchange) -> Result<Self, Error> {
         let dh = exchange.dhe_bits().and_then(DhParameters::of);
         let ciphers = match (exchange, dh) {
             (KeyExchange::Rsa, _) => "kRSA+AESGCM",
@@ -44,7 +44,9 @@ impl Handshakes {
             TlsVersion::V1_3 => exchange.group().is_some(),
         };
         if !has_it {
-            return Err(Impossible::NotInVersion(version, exchange));
+            return Err(impossible(format!(
+                "{version} does not have {exchange}; choose the other version with --tls, or omit --tls"
+            )));
         }
         Ok(Self {
             exchange,

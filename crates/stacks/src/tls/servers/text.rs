@@ -4,13 +4,10 @@
 //! Sessions are off unless some are to be resumed. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server
 //! takes up again.
 
-use std::path::Path;
-
 use keymark_load::TlsVersion;
 
 use crate::openssl::TokenWay;
 use crate::templates::Comments;
-use crate::tls::servers::error::Impossible;
 use crate::tls::servers::spec::Handshakes;
 use crate::tls::servers::worker_user::WorkerUser;
 
@@ -28,25 +25,6 @@ pub(crate) fn comment(words: &str) -> String {
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .break_words(false);
     textwrap::fill(&words.join(" "), options) + "\n"
-}
-
-/// A path that is valid between double quotes in the configuration of Apache, nginx and haproxy.
-pub(crate) fn quotable<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
-    spoken(what, path, "\"'`\\${}#;%")
-}
-
-/// A path that is valid in OpenSSL's configuration as it is (config(5)), in a line of shell, or in a unit of systemd's.
-pub(crate) fn plain<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
-    spoken(what, path, " \"'`\\${}#;&|<>()*?!~%")
-}
-
-fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p str, Impossible> {
-    let means_something = |letter: char| letter.is_control() || special.contains(letter);
-    let text = path.to_str().filter(|path| !path.contains(means_something));
-    text.ok_or_else(|| Impossible::PathNotRepresentable {
-        what,
-        path: path.to_string_lossy().into_owned(),
-    })
 }
 
 /// Frame of the part about TLS in the configuration of a measured server.
@@ -151,41 +129,5 @@ impl Tls<'_> {
         self.pairs
             .iter()
             .any(|pair| pair.way == Some(TokenWay::Provider))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_that_means_something_is_refused() {
-        for path in [
-            "/a\"b",
-            "/a\nUser root",
-            "/a$b",
-            "/a;b",
-            "/a\\b",
-            "/a{b",
-            "/a%{b",
-        ] {
-            let error = quotable("the key's file", Path::new(path)).unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with("the key's file cannot be in a configuration")
-            );
-            assert!(!error.to_string().contains('\n'), "{error}");
-        }
-        let spaced = Path::new("/my keys/key.pem");
-        assert_eq!(quotable("", spaced).unwrap(), "/my keys/key.pem");
-        assert!(plain("", spaced).is_err());
-        assert_eq!(plain("", Path::new("/a/b-c_d.e")).unwrap(), "/a/b-c_d.e");
-    }
-
-    #[test]
-    fn comments_are_of_several_lines() {
-        let long = comment(&"word ".repeat(60));
-        assert!(long.lines().all(|line| line.len() <= WIDTH) && long.lines().count() > 2);
     }
 }

@@ -24,11 +24,9 @@ use crate::installed::SearchPath;
 use crate::openssl::key::{complaint, refuse_pin};
 use crate::openssl::{OpensslConfig, PROGRAM, TokenWay};
 use crate::programs::write_private;
-use crate::templates::{Comments, written};
-use crate::tls::servers::error::ServerError;
+use crate::templates::{Comments, plain, written};
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::visible;
-use crate::tls::servers::text::plain;
 use crate::tls::servers::worker_user::WorkerUser;
 
 /// Name of the engine's or provider's file in messages.
@@ -52,7 +50,7 @@ pub(crate) fn write(
     (key, way): (&ProgramKey, TokenWay),
     module: &Path,
     directory: &Path,
-) -> Result<TokenFiles, ServerError> {
+) -> Result<TokenFiles, Error> {
     let pin = key
         .pin
         .as_ref()
@@ -102,7 +100,7 @@ pub(crate) fn public_key(
     server: &InstalledServer,
     key: &ProgramKey,
     way: TokenWay,
-) -> Result<PKey<Public>, ServerError> {
+) -> Result<PKey<Public>, Error> {
     const CALL: &str = "openssl pkey -pubout";
     let program = PROGRAM.locate(&SearchPath::of(None))?;
     let directory = PrivateDir::new()?;
@@ -123,13 +121,13 @@ pub(crate) fn public_key(
     let done = program::run(command.args(["-in", &files.uri]), program::WORK).during(CALL)?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        return Err(refused(CALL, &said).into());
+        return Err(refused(CALL, &said));
     }
     let read = PKey::public_key_from_pem(&done.stdout).or_else(|_| {
         // pkcs11-provider 1.0 writes RSA keys in the form of PKCS#1.
         Rsa::public_key_from_pem_pkcs1(&done.stdout).and_then(PKey::from_rsa)
     });
-    Ok(read.during(CALL)?)
+    read.during(CALL)
 }
 
 fn refused(call: &str, said: &str) -> Error {

@@ -6,9 +6,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use keymark_bench::Error;
 use keymark_stacks::tls::servers::{
     Certificates, Handshakes, Identity, InstalledServer, Purpose, RunningServer, SearchPath,
-    ServerError, ServerSpec, kind,
+    ServerSpec, TokenWay, kind,
 };
 use keymark_stacks::tls::{KeyExchange, TlsVersion};
 use keymark_testkit::place::said;
@@ -116,6 +117,19 @@ pub fn started(software: &str, spec: &ServerSpec) -> RunningServer {
         .unwrap_or_else(|error| panic!("{software}: {error}"))
 }
 
-pub fn refused(software: &str, spec: &ServerSpec) -> ServerError {
+pub fn refused(software: &str, spec: &ServerSpec) -> Error {
     RunningServer::start(&installed(software), spec).unwrap_err()
+}
+
+/// Ways to keys on tokens: pkcs11-provider is not in every distribution yet.
+pub fn ways() -> Vec<TokenWay> {
+    let nginx = installed("nginx");
+    let openssl = nginx.openssl().unwrap();
+    let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
+    let there: Vec<TokenWay> = ways.filter(|way| openssl.get(*way).is_ok()).collect();
+    assert!(
+        there.contains(&TokenWay::Engine),
+        "libengine-pkcs11-openssl"
+    );
+    there
 }

@@ -52,6 +52,16 @@ fn what_is_weak_is_served_when_it_is_allowed() {
     }
 }
 
+#[test]
+fn a_cipher_that_the_servers_openssl_lacks_is_told() {
+    for software in BOTH {
+        let mut spec = spec("rsa2048", "1.2 ecdhe-p256");
+        spec.handshakes.ciphers = "NO-SUCH-CIPHER";
+        let error = refused(software, &spec);
+        assert_says(&error, ["has none of the ciphers"]);
+    }
+}
+
 /// Without OpenSSL 3.5 on the machine: the client is keymark's own, below `keymark tls bench`.
 #[test]
 fn what_a_server_has_not_is_said_before_it_starts() {

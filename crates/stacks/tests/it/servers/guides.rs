@@ -12,14 +12,7 @@ use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
-use super::client::{BOTH, EACH, installed};
-
-fn ways() -> Vec<TokenWay> {
-    let nginx = installed("nginx");
-    let openssl = nginx.openssl().unwrap();
-    let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    ways.filter(|way| openssl.get(*way).is_ok()).collect()
-}
+use super::client::{BOTH, EACH, installed, ways};
 
 /// The guide for the token's key, with its files in that directory.
 fn for_token(software: &str, token: &SoftHsmToken, way: TokenWay, directory: &Path) -> Guide {

@@ -3,10 +3,7 @@
 
 mod balancing;
 mod client;
-mod faults;
 mod files;
 mod guides;
-mod lifecycle;
-mod sessions;
 mod suite;
 mod tokens;

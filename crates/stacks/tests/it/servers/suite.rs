@@ -12,11 +12,8 @@ use keymark_stacks::tls::TlsVersion;
 use keymark_stacks::tls::servers::{
     Capacity, Certificates, Handshakes, Identity, KINDS, Purpose, RunningServer, ServerSpec,
 };
-use keymark_stores::places::process::Process;
-use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 use keymark_testkit::{assert_says, assert_silent};
-use nix::sys::signal::Signal;
 
 use super::client::{
     handshakes, has_document, identity, installed, refused, s_client, second_connection, shown,
@@ -57,12 +54,10 @@ instantiated! {
         requires_client_certificates,
         gives_an_old_client_rsa_and_a_new_one_ecdsa,
         shares_its_work_and_counts_its_time,
-        leaves_nothing,
         keeps_keys_and_configuration_to_itself,
         is_drained_when_nobody_is_connected_any_more,
         names_a_port_that_is_taken,
         tells_a_certificate_with_another_key,
-        tells_that_it_was_killed,
     }
 }
 
@@ -76,9 +71,7 @@ instantiated! {
     {
         has_the_handshake_that_was_asked_for,
         shares_its_work_and_counts_its_time,
-        leaves_nothing,
         is_drained_when_nobody_is_connected_any_more,
-        tells_that_it_was_killed,
     }
 }
 
@@ -261,20 +254,6 @@ fn shares_its_work_and_counts_its_time(software: &str) {
     assert!(!spent.is_zero(), "{software}");
 }
 
-fn leaves_nothing(software: &str) {
-    let server = started(software, &spec("nistp256", "x25519"));
-    s_client(server.process.address, &[]);
-    let processes = server.process.processes();
-    let least = if software == "caddy" { 1 } else { 2 };
-    assert!(processes.len() >= least, "{software}: {processes:?}");
-    let directory = fs::read_link(format!("/proc/{}/cwd", processes[0].number)).unwrap();
-    assert!(directory.join("error.log").exists());
-    drop(server);
-    assert!(!directory.exists());
-    assert!(processes.iter().all(|process| !process.lives()));
-    assert_eq!(naming(&directory), 0);
-}
-
 fn keeps_keys_and_configuration_to_itself(software: &str) {
     let server = started(software, &spec("nistp256", "x25519"));
     let master = server.process.processes()[0].number;
@@ -336,18 +315,4 @@ fn tells_a_certificate_with_another_key(software: &str) {
         error.contains("certificate and private key do not belong together"),
         "{software}: {error}"
     );
-}
-
-fn tells_that_it_was_killed(software: &str) {
-    let mut server = started(software, &spec("nistp256", "x25519"));
-    server.process.check().unwrap();
-    let processes = server.process.processes();
-    processes[0].signal(Signal::SIGKILL);
-    until("it has ended", || server.process.check().is_err());
-    let error = server.process.check().unwrap_err().to_string();
-    assert_says(&error, ["it has ended", "signal: 9"]);
-    drop(server);
-    // nginx's workers go on without a master.
-    let left: Vec<&Process> = processes.iter().filter(|one| one.lives()).collect();
-    assert!(left.is_empty(), "{software}: {left:?}");
 }

@@ -4,16 +4,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use keymark_bench::Error;
 use keymark_stacks::tls::servers::{
-    Certificates, Handshakes, Identity, Impossible, RunningServer, ServerError, ServerSpec,
-    TokenWay,
+    Certificates, Handshakes, Identity, RunningServer, ServerSpec, TokenWay,
 };
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::user::Pin;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
-use super::client::{BOTH, handshakes, has_document, identity, installed, s_client, verified};
+use super::client::{
+    BOTH, handshakes, has_document, identity, installed, s_client, verified, ways,
+};
 
 const ALL: [&str; 3] = ["apache", "apache-prefork", "nginx"];
 
@@ -39,29 +41,16 @@ fn on_token(
     token: &SoftHsmToken,
     (word, label): (&str, &str),
     way: TokenWay,
-) -> Result<Identity, ServerError> {
+) -> Result<Identity, Error> {
     let key = key(token, &SoftHsmToken::library(), label, PIN);
     Identity::on_token(&installed(software), word.parse().unwrap(), key, way)
-}
-
-/// pkcs11-provider is not in every distribution yet.
-fn ways() -> Vec<TokenWay> {
-    let nginx = installed("nginx");
-    let openssl = nginx.openssl().unwrap();
-    let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    let there: Vec<TokenWay> = ways.filter(|way| openssl.get(*way).is_ok()).collect();
-    assert!(
-        there.contains(&TokenWay::Engine),
-        "libengine-pkcs11-openssl"
-    );
-    there
 }
 
 fn start(
     software: &str,
     identity: Identity,
     handshakes: Handshakes,
-) -> Result<RunningServer, ServerError> {
+) -> Result<RunningServer, Error> {
     let spec = ServerSpec::new(Certificates::one(identity), handshakes);
     RunningServer::start(&installed(software), &spec)
 }
@@ -99,12 +88,11 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
     let token = token();
     for software in BOTH {
         let engine = on_token(software, &token, ("rsa2048", "rsa"), TokenWay::Engine).unwrap();
-        match start(software, engine, handshakes("rsa")) {
-            Err(ServerError::Impossible(why @ Impossible::RsaExchangeByEngine { .. })) => {
-                assert_says(&why, ["use the provider"]);
-            }
-            other => panic!("{other:?}"),
-        }
+        let error = start(software, engine, handshakes("rsa")).unwrap_err();
+        assert_says(
+            &error,
+            ["RSA key exchange is impossible", "use the provider"],
+        );
         if ways().contains(&TokenWay::Provider) {
             let way = TokenWay::Provider;
             let provider = on_token(software, &token, ("rsa2048", "rsa"), way).unwrap();
@@ -178,13 +166,6 @@ fn a_wrong_pin_is_tried_once_and_no_server_is_started() {
 fn what_an_engine_cannot_have_is_said_without_asking_the_token() {
     let token = SoftHsmToken::new();
     let ed25519 = ("ed25519", "none");
-    match on_token("nginx", &token, ed25519, TokenWay::Engine) {
-        Err(ServerError::Impossible(Impossible::NotByEngine(_))) => {}
-        other => panic!("{other:?}"),
-    }
-    let module = SoftHsmToken::library();
-    let Err(error) = ProgramKey::of_uri(module, "pkcs11:token=t".parse().unwrap()) else {
-        panic!("it names no key");
-    };
-    assert_says(&error, ["names no key"]);
+    let error = on_token("nginx", &token, ed25519, TokenWay::Engine).unwrap_err();
+    assert_says(&error, ["impossible through the engine"]);
 }

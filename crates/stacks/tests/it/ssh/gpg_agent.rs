@@ -9,7 +9,6 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::Workload;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::{Gnupg, Protection};
-use keymark_stacks::ssh::protocol::AgentConnection;
 use keymark_stacks::ssh::stack;
 use keymark_stores::public_key::PublicKey;
 
@@ -45,24 +44,4 @@ fn gpg_agent_signs_logins_with_keys_of_its_home() {
     }
     // Opening the key takes a tenth of a second each time.
     passes(&mut workload(&homes, "ed25519", Protection::Cached, 1)).unwrap();
-}
-
-#[test]
-fn gpg_agent_offers_ssh_only_what_it_is_told_to() {
-    let homes = homes();
-    let ed25519: Algorithm = "ed25519".parse().unwrap();
-    let home = homes
-        .file_home(&*keys(), ed25519, Protection::None)
-        .unwrap();
-    let socket = home.home.ssh_socket().unwrap();
-    let offered = || {
-        AgentConnection::open(&socket)
-            .unwrap()
-            .identities()
-            .unwrap()
-    };
-    assert!(offered().is_empty());
-    let keygrip = &home.key(Operation::Sign).unwrap().keygrip;
-    home.home.offer_to_ssh(keygrip).unwrap();
-    assert_eq!(offered().len(), 1);
 }

@@ -1,6 +1,5 @@
 //! Real agents end to end: OpenSSH's and gpg-agent, and foreign clients on what keymark set up.
 
-mod afterwards;
 mod clients;
 mod gpg_agent;
 mod token;
@@ -137,19 +136,6 @@ fn a_key_that_the_agent_does_not_have_is_named() {
     let key = PublicKey::of(&test_key("ed25519")).unwrap();
     let error = place.workload(&key, 1).unwrap_err().to_string();
     assert_says(&error, ["has 1 keys, but not SHA256:", "ssh-add"]);
-}
-
-#[test]
-fn an_agent_that_has_lost_the_key_refuses_with_its_code() {
-    let (place, key) = Place::with_key("ed25519");
-    let mut workload = place.workload(&key, 1).unwrap();
-    let nothing = place.file("nothing", "");
-    assert!(place.run("ssh-add", &["-D"], &nothing).status.success());
-    let error = exercise(&mut workload).unwrap_err();
-    assert!(
-        error.starts_with("SSH_AGENTC_SIGN_REQUEST failed: SSH_AGENT_FAILURE (5)"),
-        "{error}"
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! ssh-agent with a key on a PKCS#11 token, and OpenSSH's own programs on it: listing, signing, logging in to a server.
+//! ssh-agent with a key on a PKCS#11 token, and OpenSSH's own programs on it: logging in to a server.
 
 use std::fs;
 use std::io::Read;
@@ -9,14 +9,11 @@ use std::sync::Arc;
 
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_shim_protocol::pkcs11::settings::Settings;
-use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::key;
 use keymark_stores::device::Run;
-use keymark_stores::pkcs11::wrapped;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::KeyStore;
@@ -54,11 +51,6 @@ struct Logged {
 
 impl Logged {
     fn in_with(label: &str, algorithm: &str) -> Self {
-        Self::through(&SoftHsmToken::library(), label, algorithm)
-    }
-
-    /// By that module, behind which SoftHSM2 is.
-    fn through(module: &Path, label: &str, algorithm: &str) -> Self {
         let pin = PinSource::Known(Pin::new(PIN));
         let user = User {
             pins: Pins {
@@ -67,7 +59,7 @@ impl Logged {
             },
             ..User::of_made_device()
         };
-        let module = ModuleFile::new(module);
+        let module = ModuleFile::new(SoftHsmToken::library());
         let uri = format!("{URI};object={label}").parse().unwrap();
         let token = TokenHere::known(&module, &uri, &user, &Run::new(0)).unwrap();
         let store: &dyn KeyStore = &token;
@@ -88,37 +80,6 @@ impl Logged {
 
     fn public_line(&self) -> String {
         key::public(&self.public).unwrap().to_openssh().unwrap()
-    }
-}
-
-#[test]
-fn an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it() {
-    const NAME: &str = "ssh::token::an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it";
-    if std::env::var_os(CHILD).is_none() {
-        return in_a_child(NAME);
-    }
-    for (_, _, label, algorithm) in KEYS {
-        let logged = Logged::in_with(label, algorithm);
-        let mut workload = logged.place.workload(&logged.public, 3).unwrap();
-        passes(&mut workload).unwrap();
-        let line = logged.public_line();
-        let blob = line.split(' ').nth(1).unwrap();
-        // What OpenSSH finds in the module by itself is the key.
-        let listed = Command::new("ssh-keygen")
-            .arg("-D")
-            .arg(SoftHsmToken::library())
-            .output()
-            .unwrap();
-        assert_says(&text(&listed), [blob]);
-        let file = logged.place.file("key.pub", &line);
-        let tested = logged
-            .place
-            .command("ssh-add")
-            .arg("-T")
-            .arg(&file)
-            .output()
-            .unwrap();
-        assert!(tested.status.success(), "{}", text(&tested));
     }
 }
 
@@ -202,6 +163,7 @@ fn a_server_lets_in_who_has_the_token_and_nobody_else() {
     }
     for (_, _, label, algorithm) in KEYS {
         let logged = Logged::in_with(label, algorithm);
+        passes(&mut logged.place.workload(&logged.public, 3).unwrap()).unwrap();
         let server = Server::start(&logged);
         let mine = logged.place.file("mine.pub", &logged.public_line());
         let output = server.login(&logged, &mine);
@@ -214,36 +176,4 @@ fn a_server_lets_in_who_has_the_token_and_nobody_else() {
         assert!(!refused.status.success(), "{}", text(&refused));
         assert_says(&text(&refused), ["Permission denied"]);
     }
-}
-
-#[test]
-fn a_login_through_keymarks_own_module_is_taken_down() {
-    const NAME: &str = "ssh::token::a_login_through_keymarks_own_module_is_taken_down";
-    if std::env::var_os(CHILD).is_none() {
-        return in_a_child(NAME);
-    }
-    let place = PrivateDir::new().unwrap();
-    let taken_down = place.path().join("trace");
-    let settings = Settings {
-        module: Some(SoftHsmToken::library()),
-        trace: Some(taken_down.clone()),
-        ..Settings::default()
-    };
-    let module = wrapped(&settings, place.path(), "traced.so").unwrap();
-    let (_, _, label, algorithm) = KEYS[0];
-    let logged = Logged::through(&module, label, algorithm);
-    let server = Server::start(&logged);
-    let mine = logged.place.file("mine.pub", &logged.public_line());
-    let output = server.login(&logged, &mine);
-    assert!(output.status.success(), "{}", text(&output));
-    // The agent's helper is a process of its own, and has signed once, for the server.
-    let threads = trace::read(&taken_down).unwrap();
-    let signed: Vec<(&str, u64)> = threads
-        .iter()
-        .filter_map(|thread| {
-            let times = thread.calls.get(&Traced::Whole(Call::C_Sign))?;
-            Some((thread.name.as_str(), times.count))
-        })
-        .collect();
-    assert_eq!(signed, [("ssh-pkcs11-help", 1)]);
 }
