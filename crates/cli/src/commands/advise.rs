@@ -17,10 +17,8 @@ use keymark_stores::device::Wish;
 use keymark_stores::registry;
 use serde_json::json;
 
-use super::Outcome;
 use crate::args::{AdviceTopic, AdviseArguments};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{archive, output, user};
 
 /// The newest runs of a case that make its figure.
@@ -77,7 +75,7 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
     let figures = PublishedTable::collection();
     if arguments.form.is_json() {
         for one in question.options(figures) {
-            print_json(&json!({
+            output::print_json(&json!({
                 "device": one.device.id,
                 "kind": one.device.kind,
                 "number": one.number,
@@ -151,7 +149,7 @@ fn devices(named: &[String]) -> Result<Vec<String>, Failure> {
 fn print(question: &AdviceQuestion, figures: &Figures) {
     let candidates = question.candidates(figures);
     for (rank, one) in question.answers(&candidates).iter().enumerate() {
-        print_json(&json!({
+        output::print_json(&json!({
             "rank": rank + 1,
             "device": one.id,
             "algorithm": one.algorithm,
@@ -174,7 +172,7 @@ fn print(question: &AdviceQuestion, figures: &Figures) {
         let refusals = question.refusals(one);
         if !refusals.is_empty() {
             let because: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            print_json(
+            output::print_json(
                 &json!({ "device": one.id, "algorithm": one.algorithm, "left_out": because }),
             );
         }

@@ -7,10 +7,9 @@ use keymark_records::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::pictures::keep_cases;
 use keymark_report::render::{Exported, Format};
 
-use super::Outcome;
 use crate::args::{ExportArguments, ExportForm, PictureFile, PictureFormat};
 use crate::documents::{export, pictures, published};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 /// Refusal of published figures with a series.

@@ -7,9 +7,8 @@ use keymark_records::exchange::json;
 use keymark_records::exchange::share::{Personal, Shared, share};
 use keymark_report::compare::Caution;
 
-use super::Outcome;
 use crate::args::ShareArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::file::{Existing, write};
 use crate::output;
 use crate::personal::of_this_machine;

@@ -3,12 +3,11 @@
 use keymark_records::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::table::FlatRow;
 
-use super::Outcome;
 use super::export::{BESIDE_A_RUN, keep};
 use crate::args::{ShowArguments, ShownArguments};
 use crate::documents::{self, pictures, published};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output;
 
 pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
@@ -23,7 +22,8 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if arguments.form.is_json() {
         for record in [record].into_iter().chain(&articles) {
             let rows = documents::analysis(record).rows;
-            rows.iter().for_each(|row| print_json(&FlatRow::from(row)));
+            rows.iter()
+                .for_each(|row| output::print_json(&FlatRow::from(row)));
         }
         documents::print_verdict(record);
         return Ok(Exit::Fine);

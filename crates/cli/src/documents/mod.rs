@@ -18,7 +18,6 @@ use keymark_stacks::registry;
 use serde_json::json;
 
 use crate::args::ShownArguments;
-use crate::observers::print_json;
 use crate::output;
 
 /// Analyses a record with the layers, comparisons and tokens of each family of stacks.
@@ -61,7 +60,7 @@ pub(crate) fn document(
 /// Prints the verdict of a record as one JSON object, behind its rows.
 pub(crate) fn print_verdict(record: &Record) {
     let verdict = Verdict::of(&analysis(record), record);
-    print_json(&json!({ "verdict": verdict.fields() }));
+    output::print_json(&json!({ "verdict": verdict.fields() }));
 }
 
 /// Checks the parameters of a foreign record's cases.
@@ -81,7 +80,7 @@ pub(crate) fn imported(record: &Record) -> String {
 pub(crate) fn print_series(runs: &[Record], json: bool) {
     let rows = series_rows(runs);
     if json {
-        rows.iter().for_each(print_json);
+        rows.iter().for_each(output::print_json);
     } else {
         output::document(&series(runs, &rows));
     }

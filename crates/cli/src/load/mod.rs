@@ -24,8 +24,7 @@ use keymark_stores::user::User;
 
 use self::view::View;
 use crate::args::{LoadArguments, RunArguments};
-use crate::commands::Outcome;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::frame::{self, Frame};
 use crate::{output, signals};
 

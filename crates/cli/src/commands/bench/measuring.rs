@@ -16,8 +16,7 @@ use keymark_stores::software;
 
 use super::planning::Planned;
 use crate::args::BenchArguments;
-use crate::commands::Outcome;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::frame::{self, Frame};
 use crate::view::RunView;
 use crate::{output, signals};

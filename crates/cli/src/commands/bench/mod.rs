@@ -9,9 +9,8 @@ mod series;
 use std::path::PathBuf;
 
 use self::planning::Planned;
-use super::Outcome;
 use crate::args::BenchArguments;
-use crate::exit::Exit;
+use crate::exit::{Exit, Outcome};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     if arguments.series.is_wanted() && !arguments.run.dry_run {

@@ -10,10 +10,10 @@ use keymark_report::compare;
 use keymark_report::units;
 
 use super::child::{ForwardedSignals, Program};
-use super::{Outcome, selection};
+use super::selection;
 use crate::args::{BenchArguments, SeriesArguments};
 use crate::documents::{self, comparison};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::saving::Saving;
 use crate::{archive, frame, output, rerun};
 

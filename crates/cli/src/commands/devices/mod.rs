@@ -16,10 +16,8 @@ use keymark_stacks::tls::servers::{CryptoLibrary, InstalledServer, KINDS, Search
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
-use super::Outcome;
 use crate::args::{DevicesArguments, DevicesCommand};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{leftovers, output, user};
 
 /// Room for the names of facts, of operations and of twins.
@@ -122,7 +120,7 @@ fn occupied_as_text(occupied: &OccupiedReader) {
 }
 
 fn occupied_as_json(occupied: &OccupiedReader) {
-    print_json(&json!({
+    output::print_json(&json!({
         "device": null,
         "store": StoreKind::OPENPGP_CARD,
         "facts": { "reader": [occupied.reader], "held by": [occupied.holder.to_string()] },
@@ -152,7 +150,7 @@ fn visited_as_json(visited: &Visited) {
         file,
         said,
     } = visited;
-    print_json(&json!({
+    output::print_json(&json!({
         "device": null,
         "store": store,
         "facts": { "module": [name], "file": [file], "found": [said.as_ref().ok()] },
@@ -190,7 +188,7 @@ fn servers_as_text(servers: &[Server]) {
 
 fn server_as_json((stack, found): &Server) {
     let found = found.as_ref();
-    print_json(&json!({
+    output::print_json(&json!({
         "device": null,
         "server": stack,
         "version": found.ok().map(|server| server.version.to_string()),
@@ -216,7 +214,7 @@ fn as_json(found: &Found) {
     }
     for way in &found.ways {
         let Way { stack, found, .. } = way;
-        print_json(&json!({
+        output::print_json(&json!({
             "device": identity.device,
             "store": identity.kind,
             "product": identity.product,

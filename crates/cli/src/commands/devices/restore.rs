@@ -5,9 +5,8 @@ use keymark_stores::device::Wish;
 use keymark_stores::journal::Journals;
 use keymark_stores::pkcs11::journalled_module;
 
-use super::super::Outcome;
 use crate::args::RestoreArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{leftovers, output, user};
 
 pub(super) fn run(arguments: &RestoreArguments) -> Outcome {

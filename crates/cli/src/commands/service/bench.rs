@@ -8,9 +8,8 @@ use keymark_bench::{Algorithm, Case, Operation, Parameters, StackName, StoreIden
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::services;
 
-use super::super::Outcome;
 use crate::args::ServiceBenchArguments;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::load::{self, LoadRun};
 use crate::user;
 

@@ -6,9 +6,8 @@ use keymark_bench::{Case, MonotonicClock};
 use keymark_stacks::services::{RFC3161, RunningAuthority, Services};
 use keymark_stacks::tls::Address;
 
-use super::super::Outcome;
 use crate::args::ServiceBenchArguments;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::load::{self, LoadRun};
 use crate::{signals, user};
 

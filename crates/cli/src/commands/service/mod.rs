@@ -12,9 +12,8 @@ use keymark_load::{LoadSettings, Timeouts};
 use keymark_stacks::services::{InstalledServices, ServiceLoads, Services};
 use keymark_stacks::tls::servers::SearchPath;
 
-use super::Outcome;
 use crate::args::ServiceCommand;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::load::{self, LoadRun};
 
 pub(super) fn run(command: &ServiceCommand, archive: Option<&PathBuf>) -> Outcome {

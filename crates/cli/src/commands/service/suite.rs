@@ -17,10 +17,9 @@ use keymark_stacks::registry;
 use keymark_stores::device::Wish;
 use serde::Deserialize;
 
-use super::super::Outcome;
 use super::installed;
 use crate::args::ServiceSuiteArguments;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::load::LoadRun;
 use crate::{output, user};
 

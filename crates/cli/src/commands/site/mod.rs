@@ -19,10 +19,9 @@ use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
 use self::directory::SiteDirectory;
-use super::Outcome;
 use crate::args::SiteArguments;
 use crate::documents::{self, export, published};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 const TITLE: &str = "What a private key costs";

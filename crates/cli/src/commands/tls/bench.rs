@@ -7,10 +7,9 @@ use keymark_bench::{Case, Load};
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::{Handshake, Saturating};
 
-use super::super::Outcome;
 use super::run::TlsRun;
 use crate::args::TlsBenchArguments;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::{load, user};
 
 /// Workers unless a number is named.

@@ -13,12 +13,10 @@ use keymark_stacks::tls::{
     Address, CONNECT, ClientLine, Clients, Handshake, Remote, RemoteServer, Tried, clients,
 };
 
-use super::super::Outcome;
 use super::bench;
 use crate::args::TlsBenchArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::load::{self, LoadRun};
-use crate::observers::print_json;
 use crate::{output, signals, user};
 
 pub(super) fn run(
@@ -89,7 +87,7 @@ fn tell(client: &Client<'_>, server: &RemoteServer<'_>, plan: &Plan) -> Outcome 
         ));
     };
     let mut cases: Vec<CaseRecord> = plan.cases.iter().cloned().map(CaseRecord::new).collect();
-    let mut teller = Teller(|line| print_json(&line));
+    let mut teller = Teller(|line| output::print_json(&line));
     client.run(server, plan, &mut cases, (&mut (), &mut teller));
     match cases.pop().as_ref().and_then(CaseRecord::failure) {
         Some(failure) => Err(Failure::failed(failure)),

@@ -17,8 +17,8 @@ use keymark_load::LoadSettings;
 use keymark_stacks::tls::servers::Weak;
 use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
 
-use super::Outcome;
 use crate::args::{TlsCommand, TlsRunArguments};
+use crate::exit::Outcome;
 
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {

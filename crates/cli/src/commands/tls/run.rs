@@ -11,9 +11,8 @@ use keymark_stores::access::AccessKind;
 use keymark_stores::device::Run;
 use keymark_stores::user::User;
 
-use super::super::Outcome;
 use crate::args::TlsRunArguments;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::load::{self, LoadRun};
 
 /// Cases over servers, and how they are measured.

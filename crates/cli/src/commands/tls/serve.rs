@@ -9,10 +9,8 @@ use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;
 use serde::Serialize;
 
-use super::super::Outcome;
 use crate::args::TlsServeArguments;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{load, output, signals, user};
 
 /// Connections at once.
@@ -75,7 +73,7 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
             .collect(),
     };
     if arguments.form.is_json() {
-        print_json(&told);
+        output::print_json(&told);
         return Ok(());
     }
     output::heading(&format!("https://{}{}", told.address, told.path));

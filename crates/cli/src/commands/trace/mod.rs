@@ -19,10 +19,9 @@ use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
 
-use super::Outcome;
 use crate::args::TraceArguments;
 use crate::documents::abilities;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::signals::{self, Listening};
 use crate::{leftovers, output, user};
 use summary::Trace;

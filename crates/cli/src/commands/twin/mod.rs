@@ -8,11 +8,11 @@ mod predicted;
 
 use std::path::PathBuf;
 
-use super::{Outcome, readable};
+use super::readable;
 use crate::args::TwinCommand;
-use crate::exit::Exit;
 #[cfg(not(feature = "cards"))]
 use crate::exit::Failure;
+use crate::exit::{Exit, Outcome};
 use crate::file;
 
 pub(super) fn run(command: &TwinCommand, archive: Option<&PathBuf>) -> Outcome {

@@ -7,10 +7,8 @@ use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
 use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken, TokenWatch};
 use serde::Serialize;
 
-use super::super::Outcome;
 use crate::args::ServeArguments;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{output, signals};
 
 /// Interval at which it is looked whether a program keeps the token to itself.
@@ -48,7 +46,7 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         std::thread::spawn(move || tell_of_stuck(&watch));
     }
     if arguments.form.is_json() {
-        print_json(&announced(&token));
+        output::print_json(&announced(&token));
     } else {
         show(&token);
     }

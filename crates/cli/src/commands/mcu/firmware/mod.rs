@@ -20,10 +20,8 @@ use serde_json::{Value, json};
 
 use super::count;
 use crate::args::{FirmwareArguments, FirmwareFormat};
-use crate::commands::Outcome;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::file;
-use crate::observers::print_json;
 use crate::output;
 use listing::Annotated;
 use simulate::{Echo, FirmwareRun};
@@ -42,7 +40,7 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
     if arguments.format == FirmwareFormat::Json {
         let mut report = report(&run, &judged);
         report["annotated"] = json!(annotated);
-        print_json(&report);
+        output::print_json(&report);
     } else if arguments.format == FirmwareFormat::Text {
         output::document(&Document {
             answers: vec![verdict(&run)],

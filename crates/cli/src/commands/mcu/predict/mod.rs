@@ -19,10 +19,8 @@ use rayon::prelude::*;
 
 use super::record;
 use crate::args::{OptionAxis, PredictArguments};
-use crate::commands::Outcome;
 use crate::documents::{self, pictures};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{frame, output, parts};
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
@@ -55,7 +53,7 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
     let mut record = record::of(&predictions, arguments.tolerance)?;
     if arguments.form.is_json() {
         for prediction in &predictions {
-            print_json(&json::row(prediction));
+            output::print_json(&json::row(prediction));
         }
     } else {
         let verdict = Verdict::of(&documents::analysis(&record), &record);

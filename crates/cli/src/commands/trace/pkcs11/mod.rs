@@ -16,11 +16,10 @@ use keymark_stores::pkcs11;
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped;
 
-use super::super::Outcome;
 use super::Origin;
 use super::child::{self, Ended};
 use crate::args::TraceArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::signals::Listening;
 use crate::{output, user};
 use substitution::Substitution;
