@@ -54,7 +54,10 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
 
 /// Counts HSMs for a rate.
 fn hsm(arguments: &AdviseArguments) -> Outcome {
-    let (Some(rate), [algorithm]) = (arguments.hsm.rate, arguments.algorithm.as_slice()) else {
+    let (Some(rate), [algorithm]) = (
+        arguments.hsm.rate,
+        arguments.candidates.algorithm.as_slice(),
+    ) else {
         return Err(Failure::usage(
             "'advise hsm' needs a rate and one algorithm: --rate 50/s --algorithm rsa2048",
         ));
@@ -95,26 +98,25 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
 }
 
 fn question(arguments: &AdviseArguments, purpose: Purpose) -> Result<AdviceQuestion, Failure> {
-    let today = Zoned::now().date();
-    let policies = if arguments.policy.is_empty() {
+    let (today, required) = (Zoned::now().date(), &arguments.requirements);
+    let policies = if required.policy.is_empty() {
         Vec::new()
     } else {
-        Policy::chosen(&arguments.policy).map_err(Failure::usage)?
+        Policy::chosen(&required.policy).map_err(Failure::usage)?
     };
-    let devices = devices(&arguments.device)?;
     Ok(AdviceQuestion {
         purpose,
         today,
-        until: arguments.until.unwrap_or(today),
+        until: required.until.unwrap_or(today),
         policies,
-        open_firmware: arguments.open_firmware,
-        tolerance: arguments.tolerance,
-        compatible: arguments.compatible.clone(),
+        open_firmware: required.open_firmware,
+        tolerance: required.tolerance,
+        compatible: required.compatible.clone(),
         rate: arguments.hsm.rate.map(|rate| rate.0),
-        post_quantum: arguments.post_quantum,
-        old_clients: arguments.old_clients.unwrap_or(0.0),
-        devices,
-        algorithms: arguments.algorithm.clone(),
+        post_quantum: required.post_quantum,
+        old_clients: required.old_clients.unwrap_or(0.0),
+        devices: devices(&arguments.candidates.device)?,
+        algorithms: arguments.candidates.algorithm.clone(),
     })
 }
 
@@ -204,7 +206,11 @@ fn measure(
             "rsa2048,rsa3072,nistp256",
         ),
     };
-    let named = arguments.algorithm.iter().map(ToString::to_string);
+    let named = arguments
+        .candidates
+        .algorithm
+        .iter()
+        .map(ToString::to_string);
     let named = named.collect::<Vec<_>>().join(",");
     let algorithms = if named.is_empty() { usual } else { &named };
     let mut command = Command::new(std::env::current_exe()?);

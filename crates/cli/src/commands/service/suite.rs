@@ -103,7 +103,7 @@ impl ServiceSuite {
             let services = each.filter(|(stack, ..)| !driven.contains(stack));
             let case = |(stack, key, workers): (&StackName, &Algorithm, &NonZeroU32)| Case {
                 load: Load::closed(*workers),
-                ..super::bench::case(&found.identity, *stack, *key)
+                ..super::case(&found.identity, *stack, *key)
             };
             services.map(case).collect::<Vec<Case>>()
         };

@@ -3,7 +3,6 @@
 mod bench;
 mod check;
 mod config;
-mod connect;
 mod run;
 mod serve;
 mod suite;
@@ -23,7 +22,7 @@ use crate::exit::Outcome;
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
         TlsCommand::Bench(arguments) => match &arguments.remote.connect {
-            Some(address) => connect::run(address, arguments, archive),
+            Some(address) => bench::connect(address, arguments, archive),
             None => bench::run(arguments, archive),
         },
         TlsCommand::Check(arguments) => check::run(arguments),

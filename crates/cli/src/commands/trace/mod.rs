@@ -1,6 +1,5 @@
 //! `keymark trace`
 
-mod apdu;
 mod child;
 mod pkcs11;
 mod summary;

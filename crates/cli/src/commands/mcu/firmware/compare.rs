@@ -7,9 +7,8 @@ use keymark_report::TableOf;
 use keymark_report::formats::ci::Test;
 use serde::Serialize;
 
-use super::finish;
-use super::kept::keep;
 use super::simulate::{Echo, FirmwareRun};
+use super::{finish, keep};
 use crate::args::{FirmwareComparison, FirmwareFormat};
 use crate::exit::{Exit, Outcome};
 use crate::output;
