@@ -6,7 +6,7 @@
 
 mod sweep;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -58,11 +58,6 @@ impl PrivateDir {
     /// is in it.
     pub fn in_directory(parent: &Path) -> io::Result<Self> {
         Self::locked(parent)
-    }
-
-    /// The directory itself, whatever becomes of its name; none if another is now in its place.
-    pub fn open(&self) -> io::Result<File> {
-        OwnedDir::open(&self.path).map(OwnedDir::into_file)
     }
 
     fn locked(parent: &Path) -> io::Result<Self> {
