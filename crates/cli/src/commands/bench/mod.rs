@@ -21,9 +21,8 @@ use keymark_stores::software;
 use self::planning::Planned;
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::frame::{self, Frame};
 use crate::view::RunView;
-use crate::{output, signals};
+use crate::{frame, output, signals};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     if arguments.series.is_wanted() && !arguments.run.dry_run {
@@ -59,11 +58,8 @@ fn measure_plan(
     let mut stacks = inventory
         .open(&record.plan, &opening)
         .map_err(Failure::nothing_usable)?;
-    let frame = Frame {
-        archive,
-        arguments: &arguments.run,
-    };
-    Ok(frame.run(record, &interrupt, |record, observers| {
+    let kept = (archive, &arguments.run);
+    Ok(frame::run(kept, record, &interrupt, |record, observers| {
         let cost = planned.costs(archive);
         let view = RunView::of(&record.plan, &cost);
         measure(record, &stacks, &interrupt, view, observers);

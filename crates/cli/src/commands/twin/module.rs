@@ -1,11 +1,10 @@
 //! `keymark twin serve --pkcs11`: a token of keymark's own for programs that load a PKCS#11 module.
 
-use std::path::Path;
 use std::time::Duration;
 
 use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
-use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken, TokenWatch};
-use serde::Serialize;
+use keymark_stores::pkcs11::{ManagedKind, ServedToken, TokenWatch};
+use serde_json::json;
 
 use crate::args::ServeArguments;
 use crate::exit::{Exit, Failure, Outcome};
@@ -16,18 +15,6 @@ const WATCHED: Duration = Duration::from_millis(500);
 
 /// The usual programs, with the directory of the module as `$D`.
 const WHAT_TO_TYPE: &str = include_str!("what-to-type.txt");
-
-#[derive(Serialize)]
-struct Announcement<'a> {
-    device: String,
-    module: &'a Path,
-    /// URI of the first key.
-    uri: &'a str,
-    token: &'a str,
-    pin: &'a str,
-    pin_file: &'a Path,
-    keys: &'a [ServedKey],
-}
 
 pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     let mut kind = ManagedKind::named(named).ok_or_else(|| {
@@ -46,7 +33,15 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         std::thread::spawn(move || tell_of_stuck(&watch));
     }
     if arguments.form.is_json() {
-        output::print_json(&announced(&token));
+        output::print_json(&json!({
+            "device": token.identity().device,
+            "module": token.module,
+            "uri": token.keys.first().map_or("", |key| &key.uri),
+            "token": token.token_uri,
+            "pin": token.pin.expose(),
+            "pin_file": token.pin_file,
+            "keys": token.keys,
+        }));
     } else {
         show(&token);
     }
@@ -79,18 +74,6 @@ fn tell_of_stuck(watch: &TokenWatch) {
         }
         told = stuck;
         std::thread::sleep(WATCHED);
-    }
-}
-
-fn announced(token: &ServedToken) -> Announcement<'_> {
-    Announcement {
-        device: token.identity().device.to_string(),
-        module: &token.module,
-        uri: token.keys.first().map_or("", |key| &key.uri),
-        token: &token.token_uri,
-        pin: token.pin.expose(),
-        pin_file: &token.pin_file,
-        keys: &token.keys,
     }
 }
 
