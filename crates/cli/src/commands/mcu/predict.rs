@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use itertools::Itertools;
 use keymark_mcu::kernel::{Kernel, KernelError, OPTION_NAMES};
 use keymark_mcu::predict::Prediction;
@@ -21,6 +20,7 @@ use super::{count, record};
 use crate::args::{OptionAxis, PredictArguments};
 use crate::documents::{self, pictures};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::view::bar;
 use crate::{frame, output, parts};
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
@@ -140,10 +140,8 @@ fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
 
 /// Predicts on all processors; the results have the order of the questions.
 pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
-    let bar = ProgressBar::new(wanted.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} predictions {elapsed}") {
-        bar.set_style(style);
-    }
+    let bar = bar("{bar:30} {pos}/{len} predictions {elapsed}");
+    bar.set_length(wanted.len() as u64);
     let predict = |(target, kernel): &(&Target, Kernel)| {
         let result = Prediction::new(target, *kernel);
         bar.inc(1);
