@@ -152,13 +152,8 @@ fn plan(
     let missing = missing.chain(&inventory.unseen);
     let settings = selection::settings(arguments, seed);
     let plan = Plan::build(&selections, &offers, settings).map_err(|error| {
-        let mut message = match error {
-            PlanError::Nothing => without_keys(inventory).unwrap_or_else(|| error.to_string()),
-            PlanError::LacksOperation { .. }
-            | PlanError::NotOffered { .. }
-            | PlanError::UnknownDevice(_)
-            | PlanError::NoProcesses(_) => error.to_string(),
-        };
+        let bare = without_keys(inventory).filter(|_| matches!(error, PlanError::Nothing));
+        let mut message = bare.unwrap_or_else(|| error.to_string());
         message.extend(missing.take(1).map(|missing| format!("\n  {missing}")));
         match error {
             PlanError::LacksOperation { .. }

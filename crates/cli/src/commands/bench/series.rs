@@ -135,17 +135,12 @@ impl<'a> Series<'a> {
             if self.signals.wait(step.pause) {
                 return Ok(Exit::Interrupted);
             }
-            match self.turn(&step)? {
-                Exit::Fine => {}
-                Exit::Interrupted => return Ok(Exit::Interrupted),
-                Exit::Failed
-                | Exit::Usage
-                | Exit::NothingUsable
-                | Exit::Incomplete
-                | Exit::FailedAndIncomplete
-                | Exit::Child(_) => {
-                    made = Exit::Failed;
-                }
+            let exit = self.turn(&step)?;
+            if exit == Exit::Interrupted {
+                return Ok(exit);
+            }
+            if exit != Exit::Fine {
+                made = Exit::Failed;
             }
         }
         Ok(made)
