@@ -239,7 +239,7 @@ overhead: packages-bench kryoptic build
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	$(FIGURES) calibration --markdown $(CURDIR)/docs/performance.md
+	$(FIGURES) calibration --markdown $(CURDIR)/docs/calibration.md
 
 # Other people's cryptography in C, fetched from crates.io, in the simulator and in QEMU: the same output, the same number of
 # instructions. A quarter of an hour; not in CI.

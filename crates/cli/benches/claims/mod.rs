@@ -1,7 +1,7 @@
 //! Claims of keymark about itself, measured: one module a claim, and one for their page.
 //!
 //! `overhead` prints every figure with its limit; `calibration` compares the same with the same. Both exit with 1 when
-//! a limit is missed. `--markdown FILE` also writes the figures into their section of the page, `--only NAME`
+//! a limit is missed. `--markdown FILE` also writes the figures into a page, `--only NAME`
 //! measures the claims of one module.
 
 mod analysis;
@@ -17,7 +17,6 @@ mod pkcs11;
 mod pkcs11_module;
 mod program;
 mod raw;
-mod setting;
 mod signature;
 mod spawn;
 #[path = "../../../mcu/tests/it/unmarked.rs"]
@@ -32,7 +31,7 @@ use keymark_bench::operation::Operation;
 use keymark_stores::pkcs11::process;
 
 use self::figure::{Failure, Figure};
-use self::markdown::Section;
+use self::markdown::Page;
 
 /// Claims by their names behind `--only`, with their measurements.
 type Claim = (&'static str, fn() -> Result<Vec<Figure>, Failure>);
@@ -107,7 +106,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
 
 const USAGE: &str = "usage: cargo bench -p keymark --bench figures -- overhead|calibration [--markdown FILE | --only NAME]";
 
-fn measure(section: &Section, claims: &[Claim], options: &[OsString]) -> Result<bool, Failure> {
+fn measure(description: &Page, claims: &[Claim], options: &[OsString]) -> Result<bool, Failure> {
     let (chosen, page) = match options {
         [] => (claims, None),
         [option, file] if option == "--markdown" => (claims, Some(file)),
@@ -128,7 +127,7 @@ fn measure(section: &Section, claims: &[Claim], options: &[OsString]) -> Result<
         }
     }
     if let Some(file) = page {
-        markdown::write(file.as_ref(), section, &figures, &setting::Setting::here()?)?;
+        markdown::write(file.as_ref(), description, &figures)?;
     }
     Ok(figures.iter().all(Figure::is_kept))
 }
