@@ -8,7 +8,7 @@ use keymark_report::pictures::keep_cases;
 use keymark_report::render::{Exported, Format};
 
 use crate::args::{ExportArguments, ExportForm, PictureFile, PictureFormat};
-use crate::documents::{export, pictures, published};
+use crate::documents::{export, pictures, published_records};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
@@ -52,7 +52,7 @@ fn document(
         let runs = archive.side(&SideSelector(arguments.runs.clone()))?;
         return export::text(format, &Exported::Series { name, runs: &runs });
     }
-    let articles = published::records(&arguments.published)?;
+    let articles = published_records(&arguments.published)?;
     let records = load(&arguments.runs, archive)?;
     export::runs(format, &records, &articles, Some(archive))
 }
@@ -77,7 +77,7 @@ fn picture(
     format: PictureFormat,
 ) -> Result<(), Failure> {
     let mut records = archive.side(&SideSelector(arguments.runs.clone()))?;
-    records.extend(published::records(&arguments.published)?);
+    records.extend(published_records(&arguments.published)?);
     if let Some(words) = &arguments.case {
         keep(&mut records, words)?;
     }

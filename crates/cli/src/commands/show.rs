@@ -5,7 +5,7 @@ use keymark_report::table::FlatRow;
 
 use super::export::{BESIDE_A_RUN, keep};
 use crate::args::{ShowArguments, ShownArguments};
-use crate::documents::{self, pictures, published};
+use crate::documents::{self, pictures};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let Some(words) = &arguments.case {
         keep(&mut records, words)?;
     }
-    let articles = published::records(&arguments.published)?;
+    let articles = documents::published_records(&arguments.published)?;
     let record = &records[0];
     if arguments.form.is_json() {
         for record in [record].into_iter().chain(&articles) {
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         ..arguments.shown.clone()
     };
     documents::print(record, &articles, &shown);
-    published::print_tables(&arguments.published);
+    documents::print_published(&arguments.published);
     if arguments.picture.is_some() {
         records.extend(articles);
         pictures::print(&mut records, arguments.picture)?;

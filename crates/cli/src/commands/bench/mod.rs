@@ -2,7 +2,6 @@
 
 mod child;
 mod planning;
-mod selection;
 mod series;
 
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use keymark_report::compare;
 use keymark_report::units;
 
 use super::child::{ForwardedSignals, Program};
-use super::selection;
+use super::planning;
 use crate::args::{BenchArguments, SeriesArguments};
 use crate::documents::{self, comparison};
 use crate::exit::{Exit, Failure, Outcome};
@@ -97,7 +97,7 @@ impl<'a> Series<'a> {
         let own = std::env::current_exe();
         let own = own.map_err(|error| format!("cannot find keymark's own program: {error}"))?;
         let mut common = rerun::without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
-        if let Some(limit) = selection::time_limit(arguments) {
+        if let Some(limit) = planning::time_limit(arguments) {
             common.extend(["--time".into(), format!("{}ns", limit.as_nanos()).into()]);
         }
         let series = &arguments.series;

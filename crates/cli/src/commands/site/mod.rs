@@ -20,7 +20,7 @@ use keymark_report::visible::visible;
 
 use self::directory::SiteDirectory;
 use crate::args::SiteArguments;
-use crate::documents::{self, export, published};
+use crate::documents::{self, export};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
@@ -160,7 +160,7 @@ impl Building {
 
 /// Returns the report of a record, as `keymark export` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
-    let document = analysis.document(record, &published::figures(record));
+    let document = analysis.document(record, &documents::published_figures(record));
     report(vec![export::part(record, document)], None)
 }
 

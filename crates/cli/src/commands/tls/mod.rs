@@ -3,7 +3,6 @@
 mod bench;
 mod check;
 mod config;
-mod run;
 mod serve;
 mod suite;
 

@@ -16,7 +16,7 @@ use keymark_stacks::tls::{
 };
 use serde::Deserialize;
 
-use super::run::TlsRun;
+use super::bench::TlsRun;
 use crate::args::{SuiteExtent, TlsSuiteArguments};
 use crate::exit::{Failure, Outcome};
 use crate::{load, output, user};
