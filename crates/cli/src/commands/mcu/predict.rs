@@ -12,12 +12,12 @@ use keymark_mcu::timing::{CacheUse, Stall};
 use keymark_report::charts::Theme;
 use keymark_report::pictures::PictureKind;
 use keymark_report::verdict::Verdict;
-use keymark_report::{Document, TableOf, units};
+use keymark_report::{Document, TableOf, grouped, units};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{count, record};
-use crate::args::{OptionAxis, PredictArguments};
+use crate::args::PredictArguments;
 use crate::documents::{self, pictures};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::view::bar;
@@ -83,6 +83,8 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
 
 fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
+    // An option may be named several times, with other values.
+    let axes = grouped(&arguments.option, |axis| &axis.name);
     for name in &arguments.mcu {
         let mcu = parts::part(name).map_err(Failure::usage)?;
         if targets
@@ -94,9 +96,16 @@ fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
                 mcu.name
             )));
         }
-        let begun = vec![Target::new(mcu, arguments.preset)];
-        let all = axes(&arguments.option).iter().fold(begun, vary);
-        for target in all {
+        let values = axes.iter().map(|(name, same)| {
+            let values = same.iter().flat_map(|axis| &axis.values);
+            values.map(move |value| (*name, value))
+        });
+        for options in values.multi_cartesian_product() {
+            let mut target = Target::new(mcu.clone(), arguments.preset);
+            for (name, value) in options {
+                let set = target.options.set(name, value);
+                set.map_err(Failure::failed)?;
+            }
             match target.problem() {
                 Some(reason) => output::warning(&format!("skipping {target}: {reason}")),
                 None if targets.contains(&target) => {}
@@ -105,31 +114,6 @@ fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
         }
     }
     Ok(targets)
-}
-
-/// The options to vary, each with all its values, however often it was named.
-fn axes(said: &[OptionAxis]) -> Vec<OptionAxis> {
-    let mut axes: Vec<OptionAxis> = Vec::new();
-    for axis in said {
-        match axes.iter_mut().find(|known| known.name == axis.name) {
-            Some(known) => known.values.extend(axis.values.iter().cloned()),
-            None => axes.push(axis.clone()),
-        }
-    }
-    axes
-}
-
-fn vary(targets: Vec<Target>, axis: &OptionAxis) -> Vec<Target> {
-    let with = |target: &Target, value: &String| {
-        let mut target = target.clone();
-        // The axis was checked when it was parsed.
-        let set = target.options.set(&axis.name, value);
-        set.ok().map(|()| target)
-    };
-    targets
-        .iter()
-        .flat_map(|target| axis.values.iter().filter_map(|value| with(target, value)))
-        .collect()
 }
 
 /// Targets that differ in what matters to the kernel.
