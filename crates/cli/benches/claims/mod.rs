@@ -19,8 +19,6 @@ mod program;
 mod raw;
 mod signature;
 mod spawn;
-#[path = "../../../mcu/tests/it/unmarked.rs"]
-mod unmarked;
 mod view;
 
 use std::ffi::OsString;
