@@ -232,14 +232,14 @@ faults: packages-bench
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 FIGURES = $(CARGO) bench --locked -p keymark --bench figures --
-overhead: packages-bench kryoptic sop build
+overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
 	$(FIGURES) overhead --markdown $(CURDIR)/docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	$(FIGURES) calibration --markdown $(CURDIR)/docs/performance.md
+	$(FIGURES) calibration --markdown $(CURDIR)/docs/calibration.md
 
 # Other people's cryptography in C, fetched from crates.io, in the simulator and in QEMU: the same output, the same number of
 # instructions. A quarter of an hour; not in CI.

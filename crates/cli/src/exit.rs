@@ -63,6 +63,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What a command yields.
+pub(crate) type Outcome = Result<Exit, Failure>;
+
 /// A command that could not be carried out; what fails without more being said of it is [`Exit::Failed`].
 #[derive(Debug)]
 pub(crate) struct Failure {

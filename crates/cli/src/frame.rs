@@ -47,55 +47,44 @@ pub(crate) fn record(plan: Plan, stores: Vec<StoreIdentity>) -> Record {
     }
 }
 
-/// Archive and output of a run.
-pub(crate) struct Frame<'a> {
-    pub(crate) archive: Option<&'a PathBuf>,
-    pub(crate) arguments: &'a RunArguments,
-}
-
-impl Frame<'_> {
-    /// Measures into the record, which is saved block by block, and shows it. Agents and test keys are gone by then;
-    /// `measure` returns what it could not undo.
-    pub(crate) fn run<E: Display>(
-        self,
-        mut record: Record,
-        interrupt: &AtomicBool,
-        measure: impl FnOnce(&mut Record, &mut dyn Observer) -> Vec<E>,
-    ) -> Exit {
-        record
-            .environment
-            .machine
-            .clone_from(&self.arguments.machine);
-        let (plan, devices) = (record.plan.clone(), record.stores.clone());
-        // A run is worth more than its archive.
-        let mut saving = (!self.arguments.no_save).then(|| {
-            let identity = self.arguments.identity.wanted();
-            Saving::open(self.archive, &record.id, identity)
-        });
-        let mut writers = saving.as_mut().map(|saving| saving.begin(&record));
-        let json = self.arguments.form.is_json();
-        let mut stream = json.then(|| JsonStream::new(&plan, &devices, interrupt));
-        let mut observers: Vec<&mut dyn Observer> = Vec::new();
-        let observing = writers.iter_mut().flatten().flatten();
-        observers.extend(observing.map(|writer| writer as &mut dyn Observer));
-        observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
-        let kept = measure(&mut record, &mut observers);
-        let written = writers.map(|writers| saving::finish(writers, record.state));
-        let saved = saving.zip(written);
-        let saved = saved.map(|(saving, written)| saving.conclude(written));
-        if !json {
-            documents::print(&record, &[], &self.arguments.shown);
-        }
-        let exit = conclude(&record, saved.as_ref(), json);
-        let is_written = write(std::slice::from_ref(&record), None, self.arguments);
-        for error in &kept {
-            output::error(&error.to_string());
-        }
-        if kept.is_empty() && is_written {
-            exit
-        } else {
-            Exit::Failed
-        }
+/// Measures into the record, which is saved block by block, and shows it. Agents and test keys are gone by then;
+/// `measure` returns what it could not undo.
+pub(crate) fn run<E: Display>(
+    (archive, arguments): (Option<&PathBuf>, &RunArguments),
+    mut record: Record,
+    interrupt: &AtomicBool,
+    measure: impl FnOnce(&mut Record, &mut dyn Observer) -> Vec<E>,
+) -> Exit {
+    record.environment.machine.clone_from(&arguments.machine);
+    let (plan, devices) = (record.plan.clone(), record.stores.clone());
+    // A run is worth more than its archive.
+    let mut saving = (!arguments.no_save).then(|| {
+        let identity = arguments.identity.wanted();
+        Saving::open(archive, &record.id, identity)
+    });
+    let mut writers = saving.as_mut().map(|saving| saving.begin(&record));
+    let json = arguments.form.is_json();
+    let mut stream = json.then(|| JsonStream::new(&plan, &devices, interrupt));
+    let mut observers: Vec<&mut dyn Observer> = Vec::new();
+    let observing = writers.iter_mut().flatten().flatten();
+    observers.extend(observing.map(|writer| writer as &mut dyn Observer));
+    observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
+    let kept = measure(&mut record, &mut observers);
+    let written = writers.map(|writers| saving::finish(writers, record.state));
+    let saved = saving.zip(written);
+    let saved = saved.map(|(saving, written)| saving.conclude(written));
+    if !json {
+        documents::print(&record, &[], &arguments.shown);
+    }
+    let exit = conclude(&record, saved.as_ref(), json);
+    let is_written = write(std::slice::from_ref(&record), None, arguments);
+    for error in &kept {
+        output::error(&error.to_string());
+    }
+    if kept.is_empty() && is_written {
+        exit
+    } else {
+        Exit::Failed
     }
 }
 

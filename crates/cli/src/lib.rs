@@ -12,7 +12,6 @@ mod load;
 mod observers;
 mod output;
 mod parts;
-mod personal;
 mod rerun;
 mod saving;
 mod signals;

@@ -8,7 +8,6 @@ use keymark_bench::runner::Observer;
 use keymark_bench::{Block, CaseId, CaseRecord, Plan, StoreIdentity};
 use keymark_report::analysis::{Latencies, MachineState, Row, row_of};
 use keymark_report::table::FlatRow;
-use keymark_report::visible;
 use keymark_stats::MachineSpeed;
 
 use crate::output;
@@ -78,17 +77,10 @@ impl Observer for JsonStream<'_> {
         let machine = MachineState::of(speed, &self.records);
         for index in complete {
             let row = self.row(index, &machine);
-            print_json(&FlatRow::from(&row.on(self.devices)));
+            output::print_json(&FlatRow::from(&row.on(self.devices)));
         }
         if output::is_gone() {
             self.interrupt.store(true, Ordering::Relaxed);
         }
-    }
-}
-
-pub(crate) fn print_json(value: &impl serde::Serialize) {
-    match visible::json(value) {
-        Ok(text) => output::line(&text),
-        Err(error) => output::error(&format!("cannot write JSON: {error}")),
     }
 }

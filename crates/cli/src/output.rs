@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use itertools::Itertools;
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
-use keymark_report::visible::{message, visible, visible_lines};
+use keymark_report::visible::{json, message, visible, visible_lines};
 use keymark_report::{Align, Document, Priority, TableOf};
 use keymark_stores::user::terminal::alone;
 
@@ -75,6 +75,14 @@ pub(crate) fn ending(exit: Exit) -> Exit {
 /// A line for stdout.
 pub(crate) fn line(text: &str) {
     print_styled(&format!("{}\n", visible(text)));
+}
+
+/// A JSON object in one line of stdout.
+pub(crate) fn print_json(value: &impl serde::Serialize) {
+    match json(value) {
+        Ok(text) => line(&text),
+        Err(refused) => error(&format!("cannot write JSON: {refused}")),
+    }
 }
 
 /// Lines for stdout, broken between words where the terminal ends.

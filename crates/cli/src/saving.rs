@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use keymark_bench::{Record, RunId, RunState};
 use keymark_records::archive::{Archive, ArchiveError, Identity, RunWriter, Unsent};
 
+use crate::archive::of_this_machine;
 use crate::archive::{open_with_identity, place};
 use crate::output;
-use crate::personal::of_this_machine;
 
 /// The archives of a run.
 pub(crate) struct Saving {

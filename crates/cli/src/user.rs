@@ -150,62 +150,42 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
 
-    fn fits(options: &[&str], tokens: &[&str]) -> Result<(), String> {
-        let words = ["keymark", "bench"].iter().chain(options);
+    fn fits(options: &str, tokens: &str) -> Result<(), String> {
+        let words = ["keymark", "bench"].into_iter();
+        let words = words.chain(options.split_whitespace());
         let Some(Command::Bench(bench)) = Arguments::try_parse_from(words).unwrap().command else {
             panic!("it is another command");
         };
-        let tokens: Vec<_> = tokens.iter().copied().map(TokenId::new).collect();
+        let tokens: Vec<_> = tokens.split_whitespace().map(TokenId::new).collect();
         consent_fits(&bench.run.card, &tokens)
             .and_then(|()| pins_fit(&bench.run.card.pins, &tokens))
     }
 
     #[test]
     fn a_pin_and_consent_are_for_one_card() {
-        let (one, other) = ("0006:0a1b2c3d", "000f:00000002");
+        let (one, two) = ("0006:0a1b2c3d", "0006:0a1b2c3d 000f:00000002");
+        let alike = "0006:00000002 000f:00000002";
         for (options, tokens) in [
-            (&[][..], &[one, other][..]),
-            (&["--pin-env", "PIN"], &[one]),
-            (&["--pin-env", "PIN"], &[]),
-            (&["--pin-fd", "3"], &[one]),
-            (&["--pin-env", "0A1B2C3D=PIN"], &[one, other]),
-            (
-                &["--pin-env", "0a1b2c3d=A", "--pin-env", "000f:00000002=B"],
-                &[one, other],
-            ),
-            (&["--write-to", "0A1B2C3D"], &[one, other]),
-            (&["--write-to", "000f:00000002"], &["0006:00000002", other]),
+            ("", two),
+            ("--pin-env PIN", one),
+            ("--pin-env PIN", ""),
+            ("--pin-fd 3", one),
+            ("--pin-env 0A1B2C3D=PIN", two),
+            ("--pin-env 0a1b2c3d=A --pin-env 000f:00000002=B", two),
+            ("--write-to 0A1B2C3D", two),
+            ("--write-to 000f:00000002", alike),
         ] {
-            assert_eq!(fits(options, tokens), Ok(()), "{options:?}");
+            assert_eq!(fits(options, tokens), Ok(()), "{options}");
         }
+        let (both, both_alike) = (two.replace(' ', " and "), alike.replace(' ', " and "));
         for (options, tokens, said) in [
-            (
-                &["--pin-env", "PIN"][..],
-                &[one, other][..],
-                "--pin-env 0006:0a1b2c3d=VARIABLE",
-            ),
-            (
-                &["--pin-fd", "3"],
-                &[one, other],
-                "0006:0a1b2c3d and 000f:00000002",
-            ),
-            (&["--pin-env", "0badcafe=PIN"], &[one], "0badcafe"),
-            (
-                &["--pin-env", "A", "--pin-env", "0a1b2c3d=B"],
-                &[one],
-                "SERIAL=A",
-            ),
-            (
-                &["--pin-env", "00000002=A"],
-                &["0006:00000002", other],
-                "0006:00000002 and 000f:00000002",
-            ),
-            (
-                &["--write-to", "00000002"],
-                &["0006:00000002", other],
-                "0006:00000002 and 000f:00000002",
-            ),
-            (&["--write-to", "0badcafe"], &[one], "0badcafe"),
+            ("--pin-env PIN", two, "--pin-env 0006:0a1b2c3d=VARIABLE"),
+            ("--pin-fd 3", two, &both),
+            ("--pin-env 0badcafe=PIN", one, "0badcafe"),
+            ("--pin-env A --pin-env 0a1b2c3d=B", one, "SERIAL=A"),
+            ("--pin-env 00000002=A", alike, &both_alike),
+            ("--write-to 00000002", alike, &both_alike),
+            ("--write-to 0badcafe", one, "0badcafe"),
         ] {
             let error = fits(options, tokens).unwrap_err();
             assert_says(&error, [said]);

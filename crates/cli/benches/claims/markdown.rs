@@ -1,87 +1,71 @@
-//! The figures as a page of the documentation, in sections that are measured apart.
+//! The figures as a page of the documentation, with the machine and the build that they are of.
 
 use std::path::Path;
 
-use super::figure::{Failure, Figure};
-use super::setting::Setting;
+use keymark_bench::environment::Environment;
+use keymark_stacks::gnupg::Gnupg;
 
-/// A part of the page, with the command that measures it again.
+use super::figure::{Failure, Figure};
+use super::program;
+
+/// A page, with the command that measures it again.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub(crate) struct Page {
     heading: &'static str,
     command: &'static str,
     says: &'static str,
 }
 
-pub(crate) const OVERHEAD: Section = Section {
+pub(crate) const OVERHEAD: Page = Page {
     heading: "What keymark claims about itself",
     command: "make overhead",
     says: "It measures every figure again and fails if one misses its limit.",
 };
 
-pub(crate) const CALIBRATION: Section = Section {
+pub(crate) const CALIBRATION: Page = Page {
     heading: "Are intervals and alarms honest?",
     command: "make calibration",
     says: "It compares like with like: copies of a case within a plan, and a program with itself across runs.",
 };
 
-const TITLE: &str = "# Performance";
-
-/// Puts a section in the place of what the page had of it; the other one stays.
-pub(crate) fn write(
-    file: &Path,
-    section: &Section,
-    figures: &[Figure],
-    setting: &Setting,
-) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
-    let page = match std::fs::read_to_string(file) {
-        Ok(page) => page,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(failed(error).into()),
-    };
-    let page = with(&page, section, figures, setting);
-    Ok(std::fs::write(file, page).map_err(failed)?)
+/// Writes the page of these figures, of today and of this machine.
+pub(crate) fn write(file: &Path, page: &Page, figures: &[Figure]) -> Result<(), Failure> {
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let text = text(page, figures, date, &environment()?);
+    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()).into())
 }
 
-fn with(page: &str, section: &Section, figures: &[Figure], setting: &Setting) -> String {
-    let sections = [&OVERHEAD, &CALIBRATION].map(|known| {
-        if known.heading == section.heading {
-            Some(of(section, figures, setting))
-        } else {
-            found(page, known)
-        }
-    });
-    let mut parts = vec![format!("{TITLE}\n")];
-    parts.extend(sections.into_iter().flatten());
-    parts.join("\n")
+/// This machine, and the versions of its programs.
+fn environment() -> Result<Environment, Failure> {
+    let mut environment = Environment::capture(&program::version()?);
+    let gnupg = Gnupg::find(None)?;
+    let libgcrypt = gnupg.libgcrypt.map(|version| ("libgcrypt", version));
+    let openssl = openssl::version::version().trim_start_matches("OpenSSL ");
+    let versions = [("gnupg", gnupg.version), ("openssl", openssl.to_owned())];
+    environment.versions = versions
+        .into_iter()
+        .chain(libgcrypt)
+        .map(|(name, version)| (name.to_owned(), version))
+        .collect();
+    Ok(environment)
 }
 
-/// A section as the page has it, to the next heading.
-fn found(page: &str, section: &Section) -> Option<String> {
-    let heading = format!("## {}\n", section.heading);
-    let text = page.get(page.find(&heading)?..)?;
-    let end = text.get(heading.len()..)?.find("\n## ");
-    let end = end.map_or(text.len(), |end| heading.len() + end + 1);
-    Some(format!("{}\n", text.get(..end)?.trim_end()))
-}
-
-fn of(section: &Section, figures: &[Figure], setting: &Setting) -> String {
+fn text(page: &Page, figures: &[Figure], date: String, environment: &Environment) -> String {
     let missed = figures.iter().filter(|figure| !figure.is_kept()).count();
     let verdict = match missed {
         0 => format!("All {} limits are kept.", figures.len()),
         _ => format!("**{missed} of {} limits are missed.**", figures.len()),
     };
     let mut lines = vec![
-        format!("## {}", section.heading),
+        format!("# {}", page.heading),
         String::new(),
-        format!("Written by `{}`. {}", section.command, section.says),
+        format!("Written by `{}`. {}", page.command, page.says),
         verdict,
         String::new(),
         "| | |".to_owned(),
         "|---|---|".to_owned(),
     ];
-    lines.extend(facts(setting).map(|(name, value)| row(&[name, &value])));
+    lines.extend(facts(date, environment).map(|(name, value)| row(&[name, &value])));
     lines.push(String::new());
     lines.push("| figure | measured | limit | |".to_owned());
     lines.push("|---|---:|---:|---|".to_owned());
@@ -103,8 +87,7 @@ fn of(section: &Section, figures: &[Figure], setting: &Setting) -> String {
 }
 
 /// Known facts about the machine.
-fn facts(setting: &Setting) -> impl Iterator<Item = (&'static str, String)> {
-    let environment = &setting.environment;
+fn facts(date: String, environment: &Environment) -> impl Iterator<Item = (&'static str, String)> {
     let cores = format!("{} cores", environment.cores);
     let processor = match &environment.cpu_model {
         Some(model) => format!("{model}, {cores}"),
@@ -118,7 +101,7 @@ fn facts(setting: &Setting) -> impl Iterator<Item = (&'static str, String)> {
         .chain([format!("keymark {}", environment.keymark)])
         .collect();
     [
-        ("date", Some(setting.date.clone())),
+        ("date", Some(date)),
         ("processor", Some(processor)),
         ("virtual machine", environment.virtualization.clone()),
         ("system", environment.os.clone()),
@@ -136,62 +119,32 @@ fn row(cells: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::environment::Environment;
-
+    use super::super::figure::Limit;
     use super::*;
-    use crate::claims::figure::Limit;
-
-    fn figure(name: &str, value: f64, limit: Limit) -> Figure {
-        Figure::new(name, value, limit, " ms")
-    }
-
-    fn setting() -> Setting {
-        Setting {
-            date: "2026-11-21".to_owned(),
-            environment: Environment {
-                cpu_model: Some("A CPU".to_owned()),
-                cores: 2,
-                keymark: "0.1.0".to_owned(),
-                versions: [("gnupg".to_owned(), "2.2.40".to_owned())].into(),
-                ..Environment::default()
-            },
-        }
-    }
 
     #[test]
-    fn a_figure_has_a_row_with_its_limit_and_the_judgement() {
+    fn a_figure_has_its_limit_and_the_judgement_and_the_machine_is_named() {
         let figures = [
-            figure("start", 14.0, Limit::AtMost(100.0)),
-            figure("speed a|b", 80.0, Limit::AtLeast(150.0)),
+            Figure::new("start", 14.0, Limit::AtMost(100.0), " ms"),
+            Figure::new("speed a|b", 80.0, Limit::AtLeast(150.0), " ms"),
         ];
-        let page = with("", &OVERHEAD, &figures, &setting());
-        assert!(page.contains("| start | 14.0000 ms | ≤ 100 ms | kept |"));
-        assert!(page.contains("| speed a\\|b | 80.0000 ms | ≥ 150 ms | **missed** |"));
-        assert!(page.contains("**1 of 2 limits are missed.**"));
-    }
-
-    #[test]
-    fn the_machine_is_named_as_far_as_it_is_known() {
-        let figures = [figure("start", 14.0, Limit::AtMost(100.0))];
-        let page = with("", &OVERHEAD, &figures, &setting());
-        assert!(page.contains("All 1 limits are kept."));
-        assert!(page.contains("| processor | A CPU, 2 cores |"));
-        assert!(page.contains("| versions | gnupg 2.2.40, keymark 0.1.0 |"));
+        let environment = Environment {
+            cpu_model: Some("A CPU".to_owned()),
+            cores: 2,
+            keymark: "0.1.0".to_owned(),
+            versions: [("gnupg".to_owned(), "2.2.40".to_owned())].into(),
+            ..Environment::default()
+        };
+        let page = text(&OVERHEAD, &figures, "2026-11-21".to_owned(), &environment);
+        for line in [
+            "| start | 14.0000 ms | ≤ 100 ms | kept |",
+            "| speed a\\|b | 80.0000 ms | ≥ 150 ms | **missed** |",
+            "**1 of 2 limits are missed.**",
+            "| processor | A CPU, 2 cores |",
+            "| versions | gnupg 2.2.40, keymark 0.1.0 |",
+        ] {
+            assert!(page.lines().any(|known| known == line), "{line}: {page}");
+        }
         assert!(!page.contains("| kernel |"));
-    }
-
-    #[test]
-    fn a_section_takes_its_own_place_and_the_other_stays() {
-        let of = |value| [figure("figure", value, Limit::AtMost(5.0))];
-        let page = with("# Anything else\n", &CALIBRATION, &of(1.0), &setting());
-        let page = with(&page, &OVERHEAD, &of(2.0), &setting());
-        let page = with(&page, &CALIBRATION, &of(3.0), &setting());
-        let values = ["| figure | 2.0000 ms", "| figure | 3.0000 ms"];
-        let [claimed, calibrated] = values.map(|value| page.find(value).expect(value));
-        assert!(
-            claimed < calibrated && !page.contains("1.0000 ms"),
-            "{page}"
-        );
-        assert_eq!(page.matches("\n## ").count(), 2, "{page}");
     }
 }

@@ -1,14 +1,13 @@
 //! Claims of keymark about itself, measured: one module a claim, and one for their page.
 //!
 //! `overhead` prints every figure with its limit; `calibration` compares the same with the same. Both exit with 1 when
-//! a limit is missed. `--markdown FILE` also writes the figures into their section of the page, `--only NAME`
+//! a limit is missed. `--markdown FILE` also writes the figures into a page, `--only NAME`
 //! measures the claims of one module.
 
 mod analysis;
 mod c_loop;
 mod calibration;
 mod card;
-mod commits;
 mod figure;
 mod kryoptic;
 mod markdown;
@@ -18,11 +17,8 @@ mod pkcs11;
 mod pkcs11_module;
 mod program;
 mod raw;
-mod setting;
 mod signature;
 mod spawn;
-#[path = "../../../mcu/tests/it/unmarked.rs"]
-mod unmarked;
 mod view;
 
 use std::ffi::OsString;
@@ -33,7 +29,7 @@ use keymark_bench::operation::Operation;
 use keymark_stores::pkcs11::process;
 
 use self::figure::{Failure, Figure};
-use self::markdown::Section;
+use self::markdown::Page;
 
 /// Claims by their names behind `--only`, with their measurements.
 type Claim = (&'static str, fn() -> Result<Vec<Figure>, Failure>);
@@ -69,18 +65,6 @@ const OVERHEAD: &[Claim] = &[
     ("pcsc", || pcsc::measure(&decrypt(StackName::RAW)?)),
     ("spawn", || {
         Ok(vec![spawn::measure(&decrypt(StackName::GPG)?)?])
-    }),
-    ("sop", || {
-        let parameters = Parameters::from([("program", "rsop")]);
-        let case = sign("ed25519", StackName::of("sop"))?;
-        Ok(vec![spawn::sop(&Case { parameters, ..case })?])
-    }),
-    ("commits", || {
-        let case = Case {
-            parameters: Parameters::from([("format", "ssh")]),
-            ..sign("ed25519", StackName::of("git"))?
-        };
-        Ok(vec![commits::measure(&case)?])
     }),
 ];
 
@@ -120,7 +104,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
 
 const USAGE: &str = "usage: cargo bench -p keymark --bench figures -- overhead|calibration [--markdown FILE | --only NAME]";
 
-fn measure(section: &Section, claims: &[Claim], options: &[OsString]) -> Result<bool, Failure> {
+fn measure(description: &Page, claims: &[Claim], options: &[OsString]) -> Result<bool, Failure> {
     let (chosen, page) = match options {
         [] => (claims, None),
         [option, file] if option == "--markdown" => (claims, Some(file)),
@@ -141,7 +125,7 @@ fn measure(section: &Section, claims: &[Claim], options: &[OsString]) -> Result<
         }
     }
     if let Some(file) = page {
-        markdown::write(file.as_ref(), section, &figures, &setting::Setting::here()?)?;
+        markdown::write(file.as_ref(), description, &figures)?;
     }
     Ok(figures.iter().all(Figure::is_kept))
 }

@@ -5,104 +5,54 @@ use itertools::Itertools;
 
 use super::Arguments;
 
-/// Examples below the help of each command.
-const BELOW_HELP: &str = include_str!("examples.md");
+/// Groups of commands, then for each command its usual options and the examples below its help.
+const TEXTS: &str = include_str!("examples.md");
+/// Beginning of the texts of a command.
+const SECTION: &str = "## keymark";
 /// Examples with `-h`.
 const EXAMPLES: usize = 3;
 
 /// Options that every command has.
 const OF_ALL: &str = "Every command has --archive ARCHIVE, --color WHEN, --quiet";
 
-/// Commands by what people want of them.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Measure", &["bench", "tls", "service", "trace", "mcu"]),
-    ("Read", &["show", "runs", "compare", "export", "published"]),
-    ("Decide", &["advise", "strength", "audit", "capacity"]),
-    ("Share", &["import", "share", "site", "push"]),
-    ("Set up", &["devices", "twin", "completions", "man"]),
-];
+/// Help of a command, besides its options.
+struct CommandHelp {
+    name: Vec<&'static str>,
+    /// Options that `-h` shows of a command with more of them than a screen has lines.
+    usual: Option<Vec<&'static str>>,
+    below: &'static str,
+}
 
-/// Commands with more options than a screen has lines, and the options that `-h` shows of them.
-const USUAL: [(&[&str], &[&str]); 5] = [
-    (
-        &["bench"],
-        &[
-            "algorithm",
-            "operation",
-            "device",
-            "stack",
-            "workers",
-            "samples",
-            "time",
-            "repeat",
-            "output",
-            "long",
-        ],
-    ),
-    (
-        &["tls", "bench"],
-        &[
-            "server",
-            "device",
-            "algorithm",
-            "kex",
-            "workers",
-            "users",
-            "think",
-            "saturate",
-            "connect",
-            "case_time",
-            "output",
-            "long",
-        ],
-    ),
-    (
-        &["tls", "suite"],
-        &[
-            "suite",
-            "plan",
-            "server",
-            "device",
-            "case_time",
-            "allow_weak",
-            "dry_run",
-        ],
-    ),
-    (
-        &["service", "bench"],
-        &[
-            "service",
-            "device",
-            "algorithm",
-            "workers",
-            "connect",
-            "case_time",
-            "output",
-            "long",
-        ],
-    ),
-    (&["service", "suite"], &["suite", "case_time", "dry_run"]),
-];
+fn sections() -> impl Iterator<Item = CommandHelp> {
+    let sections = TEXTS.split(SECTION).skip(1);
+    sections.filter_map(|section| {
+        let (name, text) = section.split_once('\n')?;
+        let usual = text.strip_prefix("Usual: ");
+        let usual = usual.and_then(|text| text.split_once('\n')).unzip();
+        Some(CommandHelp {
+            name: name.split_whitespace().collect(),
+            usual: usual.0.map(|words| words.split(' ').collect()),
+            below: usual.1.unwrap_or(text),
+        })
+    })
+}
 
 /// The command line's definition with examples and groups.
 pub fn command() -> Command {
     let mut all = Arguments::command();
-    let parts = BELOW_HELP.split("## keymark");
-    for (name, text) in parts.filter_map(|part| part.split_once('\n')) {
-        let words: Vec<&str> = name.split_whitespace().collect();
-        change(&mut all, &words, |command| {
-            let command = command.after_long_help(text.trim().to_owned());
-            match brief(text) {
+    for CommandHelp { name, usual, below } in sections() {
+        change(&mut all, &name, |command| {
+            let command = command.after_long_help(below.trim());
+            let command = match brief(below) {
                 brief if brief.is_empty() => command,
                 brief => command.after_help(brief),
-            }
-        });
-    }
-    for (name, usual) in USUAL {
-        change(&mut all, name, |command| {
+            };
+            let Some(usual) = usual else {
+                return command;
+            };
             command.mut_args(|argument| {
-                let is_usual =
-                    argument.is_positional() || usual.contains(&argument.get_id().as_str());
+                let id = argument.get_id().as_str();
+                let is_usual = argument.is_positional() || usual.contains(&id);
                 argument.hide_short_help(!is_usual)
             })
         });
@@ -132,26 +82,23 @@ fn brief(text: &str) -> String {
     lines.take(1 + EXAMPLES).join("\n")
 }
 
+/// Names of the groups, each with its commands.
+fn named_groups() -> impl Iterator<Item = (&'static str, std::str::Split<'static, char>)> {
+    let lines = TEXTS.lines().take_while(|line| !line.is_empty());
+    let groups = lines.filter_map(|line| line.split_once(": "));
+    groups.map(|(heading, names)| (heading, names.split(' ')))
+}
+
 /// Returns the commands by group, a line each.
 fn groups(all: &Command) -> String {
     let line = |name: &str| {
-        let command = all.find_subcommand(name)?;
-        let about = command
-            .get_about()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let about = all.find_subcommand(name)?.get_about()?;
         Some(format!("  {name:<12} {about}\n"))
     };
-    let group = |(heading, names): &(&str, &[&str])| {
-        format!(
-            "{heading}\n{}",
-            names
-                .iter()
-                .filter_map(|name| line(name))
-                .collect::<String>()
-        )
+    let group = |(heading, names): (&str, std::str::Split<'static, char>)| {
+        format!("{heading}\n{}", names.filter_map(line).collect::<String>())
     };
-    GROUPS.iter().map(group).join("\n")
+    named_groups().map(group).join("\n")
 }
 
 #[cfg(test)]
@@ -161,44 +108,32 @@ mod tests {
     #[test]
     fn each_command_is_in_one_group() {
         let all = command();
-        let grouped: Vec<&str> = GROUPS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
+        let grouped: Vec<&str> = named_groups().flat_map(|(_, names)| names).collect();
         let visible = all
             .get_subcommands()
             .filter(|command| !command.is_hide_set());
         let visible: Vec<&str> = visible.map(Command::get_name).collect();
-        assert!(
-            visible.iter().all(|name| grouped.contains(name)),
-            "{visible:?}"
+        assert_eq!(
+            visible.iter().sorted().collect_vec(),
+            grouped.iter().sorted().collect_vec()
         );
-        assert_eq!(grouped.iter().unique().count(), grouped.len());
     }
 
     /// Names of options that `-h` shows are those of options.
     #[test]
     fn the_usual_options_exist_and_short_help_fits_a_screen() {
-        for (name, usual) in USUAL {
+        for (name, usual) in sections().filter_map(|help| Some((help.name, help.usual?))) {
             let mut all = command();
-            let found = name
-                .iter()
-                .try_fold(&mut all, |command, word| command.find_subcommand_mut(word));
-            let found = found.unwrap();
-            let known: Vec<&str> = found
-                .get_arguments()
-                .map(|argument| argument.get_id().as_str())
-                .collect();
-            assert!(
-                usual.iter().all(|word| known.contains(word)),
-                "{name:?}: {known:?}"
-            );
-            let lines = found.render_help().to_string().lines().count();
-            assert!(
-                lines <= if name == ["bench"] { 30 } else { 40 },
-                "{name:?} has {lines} lines"
-            );
+            change(&mut all, &name, |mut found| {
+                let known = found.get_arguments().map(|argument| argument.get_id());
+                let known = known.map(ToString::to_string).collect_vec();
+                let exists = |word: &&str| known.iter().any(|id| id == word);
+                assert!(usual.iter().all(exists), "{name:?}: {known:?}");
+                let lines = found.render_help().to_string().lines().count();
+                let most = if name == ["bench"] { 30 } else { 40 };
+                assert!(lines <= most, "{name:?} has {lines} lines");
+                found
+            });
         }
     }
 }

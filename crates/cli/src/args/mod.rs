@@ -4,18 +4,14 @@ mod advice;
 mod audit;
 mod bench;
 mod capacity;
-mod cards;
 mod comparison;
 mod export;
 mod help;
-mod hsm;
 mod mcu;
 mod published;
 mod service;
-mod sharing;
 mod tls;
 mod tokens;
-mod twin;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -32,8 +28,8 @@ use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
 pub use self::{
-    advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, export::*, help::command,
-    hsm::*, mcu::*, published::*, service::*, sharing::*, tls::*, tokens::*, twin::*,
+    advice::*, audit::*, bench::*, capacity::*, comparison::*, export::*, help::command, mcu::*,
+    published::*, service::*, tls::*, tokens::*,
 };
 
 /// Heading of the options that all commands have.

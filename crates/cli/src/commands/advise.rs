@@ -17,10 +17,8 @@ use keymark_stores::device::Wish;
 use keymark_stores::registry;
 use serde_json::json;
 
-use super::Outcome;
 use crate::args::{AdviceTopic, AdviseArguments};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{archive, output, user};
 
 /// The newest runs of a case that make its figure.
@@ -56,7 +54,10 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
 
 /// Counts HSMs for a rate.
 fn hsm(arguments: &AdviseArguments) -> Outcome {
-    let (Some(rate), [algorithm]) = (arguments.hsm.rate, arguments.algorithm.as_slice()) else {
+    let (Some(rate), [algorithm]) = (
+        arguments.hsm.rate,
+        arguments.candidates.algorithm.as_slice(),
+    ) else {
         return Err(Failure::usage(
             "'advise hsm' needs a rate and one algorithm: --rate 50/s --algorithm rsa2048",
         ));
@@ -77,7 +78,7 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
     let figures = PublishedTable::collection();
     if arguments.form.is_json() {
         for one in question.options(figures) {
-            print_json(&json!({
+            output::print_json(&json!({
                 "device": one.device.id,
                 "kind": one.device.kind,
                 "number": one.number,
@@ -97,26 +98,25 @@ fn hsm(arguments: &AdviseArguments) -> Outcome {
 }
 
 fn question(arguments: &AdviseArguments, purpose: Purpose) -> Result<AdviceQuestion, Failure> {
-    let today = Zoned::now().date();
-    let policies = if arguments.policy.is_empty() {
+    let (today, required) = (Zoned::now().date(), &arguments.requirements);
+    let policies = if required.policy.is_empty() {
         Vec::new()
     } else {
-        Policy::chosen(&arguments.policy).map_err(Failure::usage)?
+        Policy::chosen(&required.policy).map_err(Failure::usage)?
     };
-    let devices = devices(&arguments.device)?;
     Ok(AdviceQuestion {
         purpose,
         today,
-        until: arguments.until.unwrap_or(today),
+        until: required.until.unwrap_or(today),
         policies,
-        open_firmware: arguments.open_firmware,
-        tolerance: arguments.tolerance,
-        compatible: arguments.compatible.clone(),
+        open_firmware: required.open_firmware,
+        tolerance: required.tolerance,
+        compatible: required.compatible.clone(),
         rate: arguments.hsm.rate.map(|rate| rate.0),
-        post_quantum: arguments.post_quantum,
-        old_clients: arguments.old_clients.unwrap_or(0.0),
-        devices,
-        algorithms: arguments.algorithm.clone(),
+        post_quantum: required.post_quantum,
+        old_clients: required.old_clients.unwrap_or(0.0),
+        devices: devices(&arguments.candidates.device)?,
+        algorithms: arguments.candidates.algorithm.clone(),
     })
 }
 
@@ -151,7 +151,7 @@ fn devices(named: &[String]) -> Result<Vec<String>, Failure> {
 fn print(question: &AdviceQuestion, figures: &Figures) {
     let candidates = question.candidates(figures);
     for (rank, one) in question.answers(&candidates).iter().enumerate() {
-        print_json(&json!({
+        output::print_json(&json!({
             "rank": rank + 1,
             "device": one.id,
             "algorithm": one.algorithm,
@@ -174,7 +174,7 @@ fn print(question: &AdviceQuestion, figures: &Figures) {
         let refusals = question.refusals(one);
         if !refusals.is_empty() {
             let because: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            print_json(
+            output::print_json(
                 &json!({ "device": one.id, "algorithm": one.algorithm, "left_out": because }),
             );
         }
@@ -206,7 +206,11 @@ fn measure(
             "rsa2048,rsa3072,nistp256",
         ),
     };
-    let named = arguments.algorithm.iter().map(ToString::to_string);
+    let named = arguments
+        .candidates
+        .algorithm
+        .iter()
+        .map(ToString::to_string);
     let named = named.collect::<Vec<_>>().join(",");
     let algorithms = if named.is_empty() { usual } else { &named };
     let mut command = Command::new(std::env::current_exe()?);

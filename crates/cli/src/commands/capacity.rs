@@ -12,10 +12,8 @@ use keymark_report::pictures;
 use keymark_stats::{Demand, Distribution, PerSecond, Seconds};
 use serde_json::{Value, json};
 
-use super::Outcome;
 use crate::args::CapacityArguments;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{archive, documents, output};
 
 pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Outcome {
@@ -88,13 +86,13 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
 }
 
 fn print(question: &CapacityQuestion, plan: &Plan) {
-    plan.0.iter().for_each(|row| print_json(&line(row)));
+    plan.0.iter().for_each(|row| output::print_json(&line(row)));
     let fewest = |spare: u32| -> BTreeMap<Distribution, Option<u32>> {
         let fewest = |way| (way, plan.fewest(way).map(|fewest| fewest + spare));
         Distribution::ALL.map(fewest).into()
     };
     let service = &question.service;
-    print_json(&json!({
+    output::print_json(&json!({
         "fewest": fewest(0),
         "fewest_with_spare": fewest(question.spare),
         "service": {

@@ -7,10 +7,9 @@ use keymark_report::compare::{Comparison, Criteria, Noise, Side};
 use keymark_report::units::counted;
 use keymark_report::visible::excerpt;
 
-use super::Outcome;
 use crate::args::{BaselineArgument, CompareArguments, SideArgument, Units};
 use crate::documents::comparison;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {

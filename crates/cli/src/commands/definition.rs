@@ -5,8 +5,7 @@ use std::path::Path;
 
 use clap_complete::Shell;
 
-use super::Outcome;
-use crate::exit::Exit;
+use crate::exit::{Exit, Outcome};
 use crate::{args, output};
 
 pub(super) fn completions(shell: Shell) -> Exit {

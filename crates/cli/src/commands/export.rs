@@ -7,10 +7,9 @@ use keymark_records::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::pictures::keep_cases;
 use keymark_report::render::{Exported, Format};
 
-use super::Outcome;
 use crate::args::{ExportArguments, ExportForm, PictureFile, PictureFormat};
-use crate::documents::{export, pictures, published};
-use crate::exit::{Exit, Failure};
+use crate::documents::{export, pictures, published_records};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 /// Refusal of published figures with a series.
@@ -53,7 +52,7 @@ fn document(
         let runs = archive.side(&SideSelector(arguments.runs.clone()))?;
         return export::text(format, &Exported::Series { name, runs: &runs });
     }
-    let articles = published::records(&arguments.published)?;
+    let articles = published_records(&arguments.published)?;
     let records = load(&arguments.runs, archive)?;
     export::runs(format, &records, &articles, Some(archive))
 }
@@ -78,7 +77,7 @@ fn picture(
     format: PictureFormat,
 ) -> Result<(), Failure> {
     let mut records = archive.side(&SideSelector(arguments.runs.clone()))?;
-    records.extend(published::records(&arguments.published)?);
+    records.extend(published_records(&arguments.published)?);
     if let Some(words) = &arguments.case {
         keep(&mut records, words)?;
     }

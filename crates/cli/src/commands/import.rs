@@ -8,10 +8,9 @@ use keymark_records::archive::{Archive, ArchiveError, RunSelector};
 use keymark_records::exchange;
 use keymark_report::units;
 
-use super::Outcome;
 use crate::archive::{open_with_identity, place, report_unreadable};
 use crate::args::ImportArguments;
-use crate::exit::Exit;
+use crate::exit::{Exit, Outcome};
 use crate::{documents, output};
 
 /// First bytes of an archive that is a file (SQLite, "Database File Format", 1.3.1).

@@ -30,11 +30,8 @@ use keymark_records::archive::Archive;
 use keymark_stacks::private_dir;
 
 use crate::args::{self, Arguments, Command, RunsCommand};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{archive, output};
-
-/// What a command yields.
-pub(crate) type Outcome = Result<Exit, Failure>;
 
 /// Carries out the command.
 pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {

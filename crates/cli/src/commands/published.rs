@@ -11,10 +11,8 @@ use keymark_report::report::{
 };
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
 use crate::args::{FiguresFormat, PublishedArguments};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{archive, documents, output};
 
 pub(super) fn run(arguments: &PublishedArguments, path: Option<&PathBuf>) -> Outcome {
@@ -30,7 +28,7 @@ pub(super) fn run(arguments: &PublishedArguments, path: Option<&PathBuf>) -> Out
         FiguresFormat::Csv => print_csv(&figures)?,
         FiguresFormat::Json => figures
             .iter()
-            .for_each(|figure| print_json(&object(figure))),
+            .for_each(|figure| output::print_json(&object(figure))),
         FiguresFormat::Text => {
             let document = match filter.devices.as_slice() {
                 [device] => published_device(device, &figures, all, here(path).as_ref()),

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use keymark_records::archive::{Archive, Unsent};
 use keymark_report::units;
 
-use super::Outcome;
-use crate::exit::Exit;
+use crate::exit::{Exit, Outcome};
 use crate::output;
 
 /// Each run by itself: one that cannot be sent keeps no other back.

@@ -7,10 +7,8 @@ use keymark_report::units::counted;
 use keymark_report::visible::visible;
 use serde_json::json;
 
-use super::Outcome;
 use crate::args::RunsArguments;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 /// More names than this do not fit a line.
@@ -51,7 +49,7 @@ pub(super) fn run(arguments: &RunsArguments, archive: &Archive) -> Outcome {
     for run in &runs {
         let algorithms = &run.algorithms;
         if arguments.form.is_json() {
-            print_json(&json!({
+            output::print_json(&json!({
                 "id": run.id, "started": run.started, "state": run.state, "cases": run.cases,
                 "samples": run.samples, "devices": run.devices, "algorithms": algorithms,
                 "series": run.series,

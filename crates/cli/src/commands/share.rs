@@ -7,12 +7,11 @@ use keymark_records::exchange::json;
 use keymark_records::exchange::share::{Personal, Shared, share};
 use keymark_report::compare::Caution;
 
-use super::Outcome;
+use crate::archive::of_this_machine;
 use crate::args::ShareArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::file::{Existing, write};
 use crate::output;
-use crate::personal::of_this_machine;
 
 pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
     let record = archive.load(&arguments.run)?;

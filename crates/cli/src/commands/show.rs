@@ -3,12 +3,11 @@
 use keymark_records::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::table::FlatRow;
 
-use super::Outcome;
 use super::export::{BESIDE_A_RUN, keep};
 use crate::args::{ShowArguments, ShownArguments};
-use crate::documents::{self, pictures, published};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::documents::{self, pictures};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output;
 
 pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
@@ -18,12 +17,13 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let Some(words) = &arguments.case {
         keep(&mut records, words)?;
     }
-    let articles = published::records(&arguments.published)?;
+    let articles = documents::published_records(&arguments.published)?;
     let record = &records[0];
     if arguments.form.is_json() {
         for record in [record].into_iter().chain(&articles) {
             let rows = documents::analysis(record).rows;
-            rows.iter().for_each(|row| print_json(&FlatRow::from(row)));
+            rows.iter()
+                .for_each(|row| output::print_json(&FlatRow::from(row)));
         }
         documents::print_verdict(record);
         return Ok(Exit::Fine);
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         ..arguments.shown.clone()
     };
     documents::print(record, &articles, &shown);
-    published::print_tables(&arguments.published);
+    documents::print_published(&arguments.published);
     if arguments.picture.is_some() {
         records.extend(articles);
         pictures::print(&mut records, arguments.picture)?;

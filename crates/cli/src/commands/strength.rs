@@ -5,10 +5,8 @@ use keymark_advice::policy::Policy;
 use keymark_advice::strength::{self, StrengthQuestion};
 use keymark_report::Beside;
 
-use super::Outcome;
 use crate::args::StrengthArguments;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
@@ -34,7 +32,7 @@ pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
         policies,
     };
     if arguments.form.is_json() {
-        question.rows().iter().for_each(print_json);
+        question.rows().iter().for_each(output::print_json);
     } else if arguments.long {
         output::document(&question.document());
     } else {

@@ -9,7 +9,6 @@ use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
 
 use crate::exit::Failure;
-use crate::observers::print_json;
 use crate::output;
 
 /// Returns the archive's differences between runs, if sides have too few runs.
@@ -64,16 +63,16 @@ pub(crate) fn print(comparison: &Comparison, means: &[GeometricMean], json: bool
 /// Prints an object per pair, per case without a figure, and per geometric mean, and the verdict.
 fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
     for pair in &comparison.pairs {
-        print_json(&flat(comparison, pair));
+        output::print_json(&flat(comparison, pair));
     }
     for missing in &comparison.missing {
-        print_json(&json!({
+        output::print_json(&json!({
             "missing_case": missing.case.to_string(),
             "run": comparison.sides.get(missing.side).map(|side| &side.name),
         }));
     }
     for mean in means {
-        print_json(&json!({
+        output::print_json(&json!({
             "geometric_mean": mean.ratio.value,
             "geometric_mean_low": mean.ratio.low,
             "geometric_mean_high": mean.ratio.high,
@@ -85,7 +84,7 @@ fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
         }));
     }
     if let Some(verdict) = Verdict::of_comparison(comparison) {
-        print_json(&json!({ "verdict": verdict }));
+        output::print_json(&json!({ "verdict": verdict }));
     }
 }
 

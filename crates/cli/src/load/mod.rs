@@ -24,10 +24,8 @@ use keymark_stores::user::User;
 
 use self::view::View;
 use crate::args::{LoadArguments, RunArguments};
-use crate::commands::Outcome;
-use crate::exit::{Exit, Failure};
-use crate::frame::{self, Frame};
-use crate::{output, signals};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::{frame, output, signals};
 
 /// About what starting and draining a server takes.
 const AROUND: Duration = Duration::from_millis(500);
@@ -64,14 +62,14 @@ pub(crate) fn loads(wanted: &LoadArguments, usual: &[u32]) -> Result<Vec<Load>, 
     Ok(numbers.iter().map(|number| load(*number, pacing)).collect())
 }
 
-/// Returns the addresses of a running server, if it may be loaded: a load on another owner's server is an attack.
+/// Returns the addresses of a running server, if it may be loaded or audited: on another owner's server that is an attack.
 pub(crate) fn own(address: &Address, confirmed: bool) -> Result<Vec<SocketAddr>, Failure> {
     let addresses = address.resolve().map_err(Failure::nothing_usable)?;
     if confirmed || Remote::is_loopback(&addresses) {
         return Ok(addresses);
     }
     Err(Failure::usage(format!(
-        "{address} is not this machine, and loading a server that is not yours is an attack; confirm with \
+        "{address} is not this machine, and loading or auditing a server that is not yours is an attack; confirm with \
          --i-own-this-server that it is yours"
     )))
 }
@@ -182,11 +180,8 @@ impl LoadRun<'_> {
             clock: &clock,
             interrupt: &interrupt,
         };
-        let frame = Frame {
-            archive,
-            arguments: self.arguments,
-        };
-        Ok(frame.run(record, &interrupt, |record, observers| {
+        let kept = (archive, self.arguments);
+        Ok(frame::run(kept, record, &interrupt, |record, observers| {
             if !first.cases.is_empty() {
                 let runner = Runner {
                     reference: reference::calculate,

@@ -1,13 +1,13 @@
 //! A line on the terminal while servers are under load: rate, failures, time left.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use keymark_bench::Case;
 use keymark_load::{LoadProgress, Observer};
 use keymark_report::{units, visible};
 use keymark_stacks::loads::Watch;
 use keymark_stores::user::terminal;
 
-use crate::view::{REDRAWS, stop_for_messages};
+use crate::view::message_bar;
 
 /// The line.
 pub(super) struct View {
@@ -19,14 +19,8 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(cases: usize) -> Self {
-        // indicatif draws nothing where stderr is no terminal.
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(REDRAWS));
-        if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
-            bar.set_style(style);
-        }
-        stop_for_messages(&bar);
         Self {
-            bar,
+            bar: message_bar(),
             cases,
             case: String::new(),
             number: 0,

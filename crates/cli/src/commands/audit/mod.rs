@@ -11,10 +11,8 @@ use keymark_report::formats::ci::{Test, suite};
 use keymark_report::visible::visible;
 use serde_json::json;
 
-use super::Outcome;
 use crate::args::{AuditArguments, AuditFormat};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(super) fn run(arguments: &AuditArguments) -> Outcome {
@@ -29,16 +27,16 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
     match arguments.format {
         AuditFormat::Text => screen::print(&audit, &question, arguments.long),
         AuditFormat::Json => {
-            audit.keys.iter().for_each(print_json);
+            audit.keys.iter().for_each(output::print_json);
             let (keys, weak) = audit.counts();
             let (not_read, without_key) = (&audit.not_read, &audit.without_key);
-            print_json(&json!({
+            output::print_json(&json!({
                 "keys": keys, "weak": weak, "not_read": not_read, "without_key": without_key,
             }));
         }
         AuditFormat::Sarif => {
             let home = env!("CARGO_PKG_REPOSITORY");
-            print_json(&sarif::log(&audit, env!("KEYMARK_VERSION"), home));
+            output::print_json(&sarif::log(&audit, env!("KEYMARK_VERSION"), home));
         }
         AuditFormat::Junit => output::print(&junit(&audit)?),
     }

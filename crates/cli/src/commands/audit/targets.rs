@@ -14,7 +14,7 @@ use keymark_stores::registry;
 
 use crate::args::AuditArguments;
 use crate::exit::Failure;
-use crate::{output, user};
+use crate::{load, output, user};
 
 /// Where GnuPG's keyboxd has its keys, below GnuPG's home.
 const KEYBOXD: &str = "public-keys.d/pubring.db";
@@ -191,13 +191,7 @@ fn server(address: Address, arguments: &AuditArguments, read: &mut Read) -> Resu
         authority: None,
         weak: Default::default(),
     };
-    let addresses = remote.address.resolve().map_err(Failure::nothing_usable)?;
-    if !arguments.i_own_this_server && !Remote::is_loopback(&addresses) {
-        return Err(Failure::usage(format!(
-            "{} is not this machine; confirm with --i-own-this-server that it is yours",
-            remote.address
-        )));
-    }
+    let addresses = load::own(&remote.address, arguments.i_own_this_server)?;
     let chain = remote.certificates(&addresses);
     let chain = chain.map_err(Failure::nothing_usable)?;
     let place = Location::of(remote.address.to_string());

@@ -10,10 +10,10 @@ use keymark_report::compare;
 use keymark_report::units;
 
 use super::child::{ForwardedSignals, Program};
-use super::{Outcome, selection};
+use super::planning;
 use crate::args::{BenchArguments, SeriesArguments};
 use crate::documents::{self, comparison};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::saving::Saving;
 use crate::{archive, frame, output, rerun};
 
@@ -97,7 +97,7 @@ impl<'a> Series<'a> {
         let own = std::env::current_exe();
         let own = own.map_err(|error| format!("cannot find keymark's own program: {error}"))?;
         let mut common = rerun::without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
-        if let Some(limit) = selection::time_limit(arguments) {
+        if let Some(limit) = planning::time_limit(arguments) {
             common.extend(["--time".into(), format!("{}ns", limit.as_nanos()).into()]);
         }
         let series = &arguments.series;
@@ -135,17 +135,12 @@ impl<'a> Series<'a> {
             if self.signals.wait(step.pause) {
                 return Ok(Exit::Interrupted);
             }
-            match self.turn(&step)? {
-                Exit::Fine => {}
-                Exit::Interrupted => return Ok(Exit::Interrupted),
-                Exit::Failed
-                | Exit::Usage
-                | Exit::NothingUsable
-                | Exit::Incomplete
-                | Exit::FailedAndIncomplete
-                | Exit::Child(_) => {
-                    made = Exit::Failed;
-                }
+            let exit = self.turn(&step)?;
+            if exit == Exit::Interrupted {
+                return Ok(exit);
+            }
+            if exit != Exit::Fine {
+                made = Exit::Failed;
             }
         }
         Ok(made)

@@ -1,7 +1,6 @@
 //! `keymark devices`
 
 mod brief;
-mod restore;
 
 use std::collections::BTreeMap;
 
@@ -13,13 +12,13 @@ use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
 use keymark_stacks::tls::servers::{CryptoLibrary, InstalledServer, KINDS, SearchPath};
-use keymark_stores::device::{Fact, Visited};
+use keymark_stores::device::{Fact, Visited, Wish};
+use keymark_stores::journal::Journals;
+use keymark_stores::pkcs11::journalled_module;
 use serde_json::json;
 
-use super::Outcome;
-use crate::args::{DevicesArguments, DevicesCommand};
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::args::{DevicesArguments, DevicesCommand, RestoreArguments};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{leftovers, output, user};
 
 /// Room for the names of facts, of operations and of twins.
@@ -28,7 +27,7 @@ const TWIN: usize = 18;
 
 pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     if let Some(DevicesCommand::Restore(own)) = &arguments.command {
-        return restore::run(own);
+        return restore(own);
     }
     // Nothing is asked of a card here that would need a PIN.
     let inventory = Inventory::everything(&user::of_pinentry()).map_err(Failure::nothing_usable)?;
@@ -122,7 +121,7 @@ fn occupied_as_text(occupied: &OccupiedReader) {
 }
 
 fn occupied_as_json(occupied: &OccupiedReader) {
-    print_json(&json!({
+    output::print_json(&json!({
         "device": null,
         "store": StoreKind::OPENPGP_CARD,
         "facts": { "reader": [occupied.reader], "held by": [occupied.holder.to_string()] },
@@ -152,7 +151,7 @@ fn visited_as_json(visited: &Visited) {
         file,
         said,
     } = visited;
-    print_json(&json!({
+    output::print_json(&json!({
         "device": null,
         "store": store,
         "facts": { "module": [name], "file": [file], "found": [said.as_ref().ok()] },
@@ -190,7 +189,7 @@ fn servers_as_text(servers: &[Server]) {
 
 fn server_as_json((stack, found): &Server) {
     let found = found.as_ref();
-    print_json(&json!({
+    output::print_json(&json!({
         "device": null,
         "server": stack,
         "version": found.ok().map(|server| server.version.to_string()),
@@ -216,7 +215,7 @@ fn as_json(found: &Found) {
     }
     for way in &found.ways {
         let Way { stack, found, .. } = way;
-        print_json(&json!({
+        output::print_json(&json!({
             "device": identity.device,
             "store": identity.kind,
             "product": identity.product,
@@ -245,4 +244,48 @@ fn by_operation(capabilities: &[Capability]) -> BTreeMap<Operation, Vec<String>>
         algorithms.push(capability.algorithm.to_string());
     }
     offers
+}
+
+/// Removes the test keys of killed runs from a token.
+fn restore(arguments: &RestoreArguments) -> Outcome {
+    let name = &arguments.serial;
+    let journals = Journals::of_user()?;
+    let mut left = leftovers::readable(&journals);
+    left.retain(|journal| journal.content().token.is_called(name));
+    let Some(first) = left.first() else {
+        return Err(Failure::nothing_usable(format!(
+            "no run left anything on {name}"
+        )));
+    };
+    let token = name
+        .among(left.iter().map(|journal| &journal.content().token))
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    // A journal without a module is a card's.
+    let module = journalled_module(first.content());
+    let wish = module.as_ref().map_or(Wish::Inserted, |module| {
+        Wish::Named(vec![module.display().to_string()])
+    });
+    let inventory = Inventory::look(Some(&[]), &wish, &user::of_restoring(arguments))
+        .map_err(Failure::nothing_usable)?;
+    let Some(found) = inventory
+        .devices
+        .iter()
+        .find(|found| found.device.token().as_ref() == Some(token))
+    else {
+        let unseen = inventory.unseen.filter(|_| module.is_none());
+        let why = unseen.map_or_else(
+            || format!("{token} was not found: plug it in"),
+            |error| error.to_string(),
+        );
+        let journal = first.path().display();
+        return Err(Failure::nothing_usable(format!(
+            "{why}\n  if the token is lost, so is the test key: then remove {journal}"
+        )));
+    };
+    for journal in left {
+        let run = journal.content().run.clone();
+        found.device.undo(journal)?;
+        output::note(&format!("{name} is as it was before run {run}"));
+    }
+    Ok(Exit::Fine)
 }

@@ -14,9 +14,7 @@ use serde_json::json;
 use super::count;
 use super::predict::predict_all;
 use crate::args::ExplainArguments;
-use crate::commands::Outcome;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
@@ -34,7 +32,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
                 "seconds": prediction.seconds(),
             })
         };
-        print_json(&json!({
+        output::print_json(&json!({
             "algorithm": kernel.name(),
             "provenance": "predicted",
             "first": side(&first),

@@ -7,9 +7,7 @@ use keymark_report::TableOf;
 use serde_json::json;
 
 use crate::args::FormatArguments;
-use crate::commands::Outcome;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(super) fn run(arguments: &FormatArguments) -> Outcome {
@@ -17,7 +15,7 @@ pub(super) fn run(arguments: &FormatArguments) -> Outcome {
     let geometries = Geometry::shipped().map_err(Failure::failed)?;
     if arguments.is_json() {
         for part in &parts {
-            print_json(&json!({
+            output::print_json(&json!({
                 "mcu": part.name,
                 "also": part.also,
                 "product": part.product,
@@ -32,7 +30,7 @@ pub(super) fn run(arguments: &FormatArguments) -> Outcome {
         }
         for geometry in &geometries {
             let sectors = geometry.sector_list();
-            print_json(&json!({
+            output::print_json(&json!({
                 "geometry": geometry.name,
                 "bytes": sectors.iter().map(|sector| sector.bytes).sum::<usize>(),
                 "sectors": sectors.len(),

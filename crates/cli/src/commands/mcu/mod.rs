@@ -9,8 +9,8 @@ mod storage;
 
 use std::path::PathBuf;
 
-use super::Outcome;
 use crate::args::McuCommand;
+use crate::exit::Outcome;
 
 /// Carries out the subcommand.
 pub(super) fn run(command: &McuCommand, archive: Option<&PathBuf>) -> Outcome {

@@ -11,9 +11,7 @@ use keymark_report::units;
 use serde_json::{Value, json};
 
 use crate::args::StorageArguments;
-use crate::commands::Outcome;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 use crate::parts;
 
@@ -29,9 +27,13 @@ pub(super) fn run(arguments: &StorageArguments) -> Outcome {
         }
     }
     if arguments.form.is_json() {
-        results.iter().for_each(|result| print_json(&row(result)));
+        results
+            .iter()
+            .for_each(|result| output::print_json(&row(result)));
         for (geometry, design, error) in &refused {
-            print_json(&json!({ "geometry": geometry, "design": design, "refused": error }));
+            output::print_json(
+                &json!({ "geometry": geometry, "design": design, "refused": error }),
+            );
         }
     } else if !results.is_empty() {
         print(&results);

@@ -17,10 +17,9 @@ use keymark_stacks::registry;
 use keymark_stores::device::Wish;
 use serde::Deserialize;
 
-use super::super::Outcome;
 use super::installed;
 use crate::args::ServiceSuiteArguments;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::load::LoadRun;
 use crate::{output, user};
 
@@ -104,7 +103,7 @@ impl ServiceSuite {
             let services = each.filter(|(stack, ..)| !driven.contains(stack));
             let case = |(stack, key, workers): (&StackName, &Algorithm, &NonZeroU32)| Case {
                 load: Load::closed(*workers),
-                ..super::bench::case(&found.identity, *stack, *key)
+                ..super::case(&found.identity, *stack, *key)
             };
             services.map(case).collect::<Vec<Case>>()
         };

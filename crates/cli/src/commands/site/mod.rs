@@ -19,10 +19,9 @@ use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
 use self::directory::SiteDirectory;
-use super::Outcome;
 use crate::args::SiteArguments;
-use crate::documents::{self, export, published};
-use crate::exit::{Exit, Failure};
+use crate::documents::{self, export};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 const TITLE: &str = "What a private key costs";
@@ -161,7 +160,7 @@ impl Building {
 
 /// Returns the report of a record, as `keymark export` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
-    let document = analysis.document(record, &published::figures(record));
+    let document = analysis.document(record, &documents::published_figures(record));
     report(vec![export::part(record, document)], None)
 }
 

@@ -2,9 +2,8 @@
 
 use keymark_stacks::tls::survey::{Advice, ClientKind, ShownKey, Survey};
 
-use super::super::Outcome;
 use crate::args::TlsCheckArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(super) fn run(arguments: &TlsCheckArguments) -> Outcome {

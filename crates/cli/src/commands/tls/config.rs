@@ -7,9 +7,8 @@ use keymark_stacks::tls::servers::{InstalledServer, SearchPath, TokenWay, kind};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
 use keymark_stores::pkcs11::{ProgramKey, variables};
 
-use super::super::Outcome;
 use crate::args::TlsConfigArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {

@@ -3,8 +3,6 @@
 mod bench;
 mod check;
 mod config;
-mod connect;
-mod run;
 mod serve;
 mod suite;
 
@@ -17,13 +15,13 @@ use keymark_load::LoadSettings;
 use keymark_stacks::tls::servers::Weak;
 use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
 
-use super::Outcome;
 use crate::args::{TlsCommand, TlsRunArguments};
+use crate::exit::Outcome;
 
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
         TlsCommand::Bench(arguments) => match &arguments.remote.connect {
-            Some(address) => connect::run(address, arguments, archive),
+            Some(address) => bench::connect(address, arguments, archive),
             None => bench::run(arguments, archive),
         },
         TlsCommand::Check(arguments) => check::run(arguments),

@@ -1,32 +1,19 @@
 //! `keymark tls serve`
 
-use std::net::SocketAddr;
 use std::num::NonZeroU16;
 
 use keymark_bench::Load;
 use keymark_stacks::tls::servers::RunningServer;
 use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;
-use serde::Serialize;
+use serde_json::json;
 
-use super::super::Outcome;
 use crate::args::TlsServeArguments;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{load, output, signals, user};
 
 /// Connections at once.
 const ROOM: NonZeroU16 = NonZeroU16::new(256).unwrap();
-
-/// Description of the server in JSON, for other programs.
-#[derive(Serialize)]
-struct Description {
-    address: SocketAddr,
-    path: String,
-    /// PEM, what clients have to trust.
-    authority: String,
-    processes: Vec<u32>,
-}
 
 pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let user = user::of_arguments(&arguments.card);
@@ -51,38 +38,35 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let cluster = starting
         .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
-    tell(&cluster.first, arguments)?;
+    tell(&cluster.first, arguments);
     until_told();
     drop(cluster);
     keys.restore()?;
     Ok(Exit::Fine)
 }
 
-fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Failure> {
+fn tell(server: &RunningServer, arguments: &TlsServeArguments) {
     let authority = server
         .spec
         .certificates
         .iter()
         .next()
         .and_then(|one| one.authority_pem());
-    let told = Description {
-        address: server.process.address,
-        path: server.path(),
-        authority: authority.unwrap_or_default(),
-        processes: (server.process.processes())
-            .iter()
-            .map(|process| process.number)
-            .collect(),
-    };
+    let (address, path) = (server.process.address, server.path());
+    // PEM, what clients have to trust.
+    let authority = authority.unwrap_or_default();
     if arguments.form.is_json() {
-        print_json(&told);
-        return Ok(());
+        let processes = server.process.processes();
+        let processes: Vec<u32> = processes.iter().map(|process| process.number).collect();
+        output::print_json(&json!({
+            "address": address, "path": path, "authority": authority, "processes": processes,
+        }));
+        return;
     }
-    output::heading(&format!("https://{}{}", told.address, told.path));
+    output::heading(&format!("https://{address}{path}"));
     for (name, value) in server.describe() {
         output::entry(2, &name, 16, &value);
     }
-    output::print(&told.authority);
+    output::print(&authority);
     output::note("it runs until Ctrl-C, with a certificate from the authority above");
-    Ok(())
 }

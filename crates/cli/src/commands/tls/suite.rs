@@ -16,10 +16,9 @@ use keymark_stacks::tls::{
 };
 use serde::Deserialize;
 
-use super::super::Outcome;
-use super::run::TlsRun;
+use super::bench::TlsRun;
 use crate::args::{SuiteExtent, TlsSuiteArguments};
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::{load, output, user};
 
 /// Suites by name.

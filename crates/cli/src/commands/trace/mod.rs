@@ -1,12 +1,11 @@
 //! `keymark trace`
 
-mod apdu;
-mod child;
 mod pkcs11;
 mod summary;
 mod tables;
 
 use std::process::Command;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use itertools::Itertools;
@@ -16,16 +15,19 @@ use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use keymark_stacks::card_holder::Borrowed;
 use keymark_stacks::gnupg::card_home::{PinEntry, TracedCard};
 use keymark_stacks::inventory::Inventory;
+use keymark_stacks::process::Process;
 use keymark_stores::device::Wish;
+use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
+use nix::unistd::alarm;
+use signal_hook::low_level::unregister;
+use summary::Trace;
 
-use super::Outcome;
 use crate::args::TraceArguments;
 use crate::documents::abilities;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::signals::{self, Listening};
 use crate::{leftovers, output, user};
-use summary::Trace;
 
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
     let signals = signals::listen()?;
@@ -117,7 +119,7 @@ fn measure(
     let mut reader = TraceReader::new(card.trace());
     // Not the program's doing, but the first use that every program pays for once.
     let ready = reader.read()?;
-    let Some(ended) = child::run(&mut command, signals)? else {
+    let Some(ended) = traced(&mut command, signals)? else {
         return Ok((Exit::Interrupted, None));
     };
     let records = reader.read()?;
@@ -160,4 +162,70 @@ fn first_use(records: &[TracedCall], origin: &Origin) -> Section {
 fn now_ns() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Seconds that a program has to end by itself, after a signal.
+const GRACE_S: u32 = 2;
+
+/// A program that has ended.
+struct Ended {
+    /// Time when it was started, on the clock of the trace's records.
+    begin_ns: u64,
+    /// Time when it ended.
+    end_ns: u64,
+    /// Exit status that keymark ends with.
+    exit: Exit,
+}
+
+/// Runs the program, unless keymark was told to end before. What keymark is told, the program is told with all that
+/// it has started, and has time to end; then, or at the second signal, they are killed. Until there is a program, a
+/// second one ends keymark at once.
+fn traced(command: &mut Command, (already, at_once): Listening) -> Result<Option<Ended>, Failure> {
+    let mut signals = signals::to_hand_on()?;
+    for second in at_once {
+        unregister(second);
+    }
+    if already.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let begin_ns = now_ns();
+    let program = command.get_program().display().to_string();
+    let mut child = command
+        .spawn()
+        .map_err(|error| Failure::usage(format!("{program}: {error}")))?;
+    let root = child.id();
+    let mut told: Option<Vec<Process>> = None;
+    let status = signals::until_ended(&mut child, &mut signals, |signal| {
+        match &told {
+            Some(tree) => signal_all(tree, Signal::SIGKILL),
+            None => {
+                let tree = told.insert(Process::with_descendants(root));
+                if !signals::is_by_terminal(signal) {
+                    signal_all(tree, signal);
+                }
+            }
+        }
+        alarm::set(GRACE_S);
+    });
+    let end_ns = now_ns();
+    let status = status.map_err(|error| format!("waiting for the program: {error}"))?;
+    let exit = match told {
+        Some(tree) => {
+            // What the program had started is not to outlive it.
+            signal_all(&tree, Signal::SIGKILL);
+            Exit::Interrupted
+        }
+        None => Exit::of_child(status),
+    };
+    Ok(Some(Ended {
+        begin_ns,
+        end_ns,
+        exit,
+    }))
+}
+
+fn signal_all(tree: &[Process], signal: Signal) {
+    for process in tree {
+        process.signal(signal);
+    }
 }

@@ -8,8 +8,7 @@ use keymark_shim_protocol::trace::TracedCall;
 use keymark_stats::Ratio;
 
 use super::Origin;
-use super::apdu::{self, name};
-use super::summary::Trace;
+use super::summary::{Trace, name, refusal};
 
 /// Says whose most of the time is: `86 % of the time is the card's (1.20 of 1.40 s).`
 pub(super) fn verdict(trace: &Trace) -> String {
@@ -62,7 +61,7 @@ pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
         .value("first", |kind| kind.first)
         .optional(0, "later, mean", |kind| kind.later)
         .optional(1, "together", |kind| kind.total)
-        .name("refused with", |kind| kind.complaint.map(apdu::refusal));
+        .name("refused with", |kind| kind.complaint.map(refusal));
     of_one_card(table, origin)
 }
 

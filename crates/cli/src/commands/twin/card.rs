@@ -6,10 +6,9 @@ use keymark_stores::openpgp_card::CardMaker;
 use keymark_stores::pkcs11::ManagedKind;
 use keymark_stores::tokens::vpcd::{PORT, Vpcd};
 
-use super::super::Outcome;
 use crate::args::ServeArguments;
 use crate::documents::abilities;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{output, signals, user};
 
 /// pcscd asks several times a second whether a card is there; a busy machine may be slow.

@@ -2,29 +2,15 @@
 
 use std::path::Path;
 
-use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken};
-use serde::Serialize;
+use keymark_stores::pkcs11::{ManagedKind, ServedToken};
+use serde_json::json;
 
-use super::super::Outcome;
 use crate::args::ServeArguments;
-use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::{output, signals};
 
 /// The usual programs, with the directory of the module as `$D`.
 const WHAT_TO_TYPE: &str = include_str!("what-to-type.txt");
-
-#[derive(Serialize)]
-struct Announcement<'a> {
-    device: String,
-    module: &'a Path,
-    /// URI of the first key.
-    uri: &'a str,
-    token: &'a str,
-    pin: &'a str,
-    pin_file: &'a Path,
-    keys: &'a [ServedKey],
-}
 
 pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     let mut kind = ManagedKind::named(named).ok_or_else(|| {
@@ -40,24 +26,20 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
     let token = token.map_err(Failure::nothing_usable)?;
     if arguments.form.is_json() {
-        print_json(&announced(&token));
+        output::print_json(&json!({
+            "device": token.identity().device,
+            "module": token.module,
+            "uri": token.keys.first().map_or("", |key| &key.uri),
+            "token": token.token_uri,
+            "pin": token.pin.expose(),
+            "pin_file": token.pin_file,
+            "keys": token.keys,
+        }));
     } else {
         show(&token);
     }
     until_told();
     Ok(Exit::Fine)
-}
-
-fn announced(token: &ServedToken) -> Announcement<'_> {
-    Announcement {
-        device: token.identity().device.to_string(),
-        module: &token.module,
-        uri: token.keys.first().map_or("", |key| &key.uri),
-        token: &token.token_uri,
-        pin: token.pin.expose(),
-        pin_file: &token.pin_file,
-        keys: &token.keys,
-    }
 }
 
 fn show(token: &ServedToken) {

@@ -6,7 +6,7 @@
 
 mod sweep;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -77,11 +77,6 @@ impl PrivateDir {
             }
         }
         Err(io::ErrorKind::NotFound.into())
-    }
-
-    /// The directory itself, whatever becomes of its name; none if another is now in its place.
-    pub fn open(&self) -> io::Result<File> {
-        OwnedDir::open(&self.path).map(OwnedDir::into_file)
     }
 
     /// Returns its path.

@@ -7,13 +7,10 @@ use keymark_report::TableOf;
 use keymark_report::formats::ci::Test;
 use serde::Serialize;
 
-use super::finish;
-use super::kept::keep;
 use super::simulate::{Echo, FirmwareRun};
+use super::{finish, keep};
 use crate::args::{FirmwareComparison, FirmwareFormat};
-use crate::commands::Outcome;
-use crate::exit::Exit;
-use crate::observers::print_json;
+use crate::exit::{Exit, Outcome};
 use crate::output;
 
 /// Functions in the table of one part; --format json has all.
@@ -114,7 +111,7 @@ pub(in crate::commands::mcu) fn run(
     }
     match arguments.format {
         FirmwareFormat::Text => print(&rows),
-        FirmwareFormat::Json => rows.iter().for_each(print_json),
+        FirmwareFormat::Json => rows.iter().for_each(output::print_json),
         FirmwareFormat::Junit => {}
     }
     let otherwise = kept.into_iter().find(|kept| *kept != Exit::Fine);

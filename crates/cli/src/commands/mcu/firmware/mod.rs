@@ -1,32 +1,30 @@
 //! `keymark mcu run` and `keymark mcu compare`: programs of one's own.
 
-mod budget;
 mod compare;
-mod kept;
 mod listing;
 mod simulate;
-
-pub(super) use compare::run as compare;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use keymark_bench::store::Capability;
+use keymark_bench::{PublishedMean, Settings};
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
 use keymark_report::formats::ci::{Test, suite};
-use keymark_report::units;
-use keymark_report::{Document, TableOf};
+use keymark_report::{Document, TableOf, units};
+use keymark_stats::{Band, Seconds};
 use serde_json::{Value, json};
 
+use self::listing::Annotated;
+use self::simulate::{Echo, FirmwareRun};
 use super::count;
-use crate::args::{FirmwareArguments, FirmwareFormat};
-use crate::commands::Outcome;
-use crate::exit::{Exit, Failure};
-use crate::file;
-use crate::observers::print_json;
-use crate::output;
-use listing::Annotated;
-use simulate::{Echo, FirmwareRun};
+use super::record::{Figure, figure, of_figures};
+use crate::args::{Budget, FirmwareArguments, FirmwareFormat};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::{file, frame, output};
+
+pub(super) use compare::run as compare;
 
 pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> Outcome {
     let (path, phases) = (&arguments.elf, &arguments.phase);
@@ -35,14 +33,14 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
         FirmwareFormat::Json | FirmwareFormat::Junit => Echo::Keep,
     };
     let run = FirmwareRun::new(path, &arguments.mcu, arguments.limit, phases, echo)?;
-    let mut judged = budget::judge(&run, &arguments.budget, arguments.fail_above)?;
+    let mut judged = judge(&run, &arguments.budget, arguments.fail_above)?;
     let annotated = arguments.annotate.as_deref();
     let annotated = annotated.map(|wanted| listing::annotate(path, &run, wanted));
     let annotated = annotated.transpose()?;
     if arguments.format == FirmwareFormat::Json {
         let mut report = report(&run, &judged);
         report["annotated"] = json!(annotated);
-        print_json(&report);
+        output::print_json(&report);
     } else if arguments.format == FirmwareFormat::Text {
         output::document(&Document {
             answers: vec![verdict(&run)],
@@ -70,7 +68,7 @@ pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> O
             failure: run.problem(),
         },
     );
-    let kept = kept::keep(&[&run], archive);
+    let kept = keep(&[&run], archive);
     finish(&judged, arguments.format, kept)
 }
 
@@ -195,4 +193,111 @@ fn print_functions(run: &FirmwareRun, top: usize) {
         .value("instructions", |(_, spent)| count(spent.instructions))
         .value("calls", |(_, spent)| spent.calls);
     output::table(table);
+}
+
+/// Returns the cycles of a budget's subject: the longest stretch of a phase, a function with its callees, or the
+/// whole.
+fn cycles(run: &FirmwareRun, name: &str) -> Option<u64> {
+    let phases = run.phases();
+    let phase = phases.iter().find(|(known, _)| known == name);
+    let longest = phase.map(|(_, phase)| phase.longest);
+    longest.or_else(|| match name {
+        "total" => Some(run.cycles()),
+        name => {
+            let mut functions = run.profiler.flat().into_iter();
+            functions
+                .find(|(known, _)| known == name)
+                .map(|(_, spent)| spent.inclusive)
+        }
+    })
+}
+
+/// A test for each budget; more by this share is still fine.
+fn judge(run: &FirmwareRun, budgets: &[Budget], above: f64) -> Result<Vec<Test>, Failure> {
+    let test = |budget: &Budget| {
+        let name = &budget.name;
+        let taken = cycles(run, name).ok_or_else(|| {
+            let phases = run.phases();
+            let phases: Vec<&str> = phases.iter().map(|(name, _)| name.as_str()).collect();
+            Failure::usage(format!(
+                "--budget {name}: no such phase or function was executed; phases are {}",
+                phases.join(", ")
+            ))
+        })?;
+        let most = budget.cycles as f64 * (1.0 + above);
+        Ok(Test {
+            class: format!("keymark.mcu.{}", run.mcu.name),
+            name: format!("budget {name}"),
+            failure: (taken as f64 > most).then(|| {
+                format!(
+                    "{name} takes {taken} cycles, more than its budget of {}",
+                    budget.cycles
+                )
+            }),
+        })
+    };
+    budgets.iter().map(test).collect()
+}
+
+/// Keeps these runs as one, unless none of them has such a phase, or one did not end well.
+fn keep(runs: &[&FirmwareRun], archive: Option<&PathBuf>) -> Exit {
+    let figures: Vec<Figure> = runs.iter().flat_map(|run| figures(run)).collect();
+    if figures.is_empty() || runs.iter().any(|run| run.problem().is_some()) {
+        return Exit::Fine;
+    }
+    frame::keep(&of_figures(figures, Settings::default().tolerance), archive)
+}
+
+/// The means of these phases' stretches.
+fn figures(run: &FirmwareRun) -> impl Iterator<Item = Figure> {
+    let phases = run.phases().into_iter();
+    phases.filter_map(|(name, phase)| {
+        let (band, count, mcu) = (run.band(&phase), phase.count.max(1), &run.mcu);
+        let (cycles, program) = (phase.account.cycles(), &run.program);
+        let each = |all: Seconds| Seconds(all.0 / count as f64);
+        let (low, high) = (each(band.low), each(band.high));
+        let published = PublishedMean {
+            note: format!(
+                "{} cycles at {}, the mean of {count} in {program}",
+                cycles / count,
+                mcu.clock
+            ),
+            band: Some(Band { low, high }),
+            ..PublishedMean::from(each(mcu.clock.seconds(cycles)))
+        };
+        let device = format!("{}:{program}", mcu.name);
+        Some(figure(device, mcu, capability(&name)?, published))
+    })
+}
+
+/// `ed25519_sign`
+fn capability(phase: &str) -> Option<Capability> {
+    let (algorithm, operation) = phase.rsplit_once('_')?;
+    Some(Capability {
+        algorithm: algorithm.parse().ok()?,
+        operation: operation.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::capability;
+
+    #[test]
+    fn a_phase_says_what_it_computes() {
+        let found = capability("ed25519_sign").unwrap();
+        assert_eq!(
+            (found.algorithm.to_string(), found.operation.to_string()),
+            ("ed25519".to_owned(), "sign".to_owned())
+        );
+        for other in [
+            "hash",
+            "ed25519",
+            "ed25519_",
+            "ed25519_hash",
+            "sign_ed25519",
+        ] {
+            assert!(capability(other).is_none(), "{other}");
+        }
+    }
 }

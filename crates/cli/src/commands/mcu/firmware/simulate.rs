@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use keymark_bench::{Clock, MonotonicClock};
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::Microcontroller;
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 use crate::args::{Limit, PhaseName};
 use crate::exit::Failure;
+use crate::view::bar;
 use crate::{output, parts};
 
 /// Instructions between two looks at the clock.
@@ -85,7 +85,7 @@ impl FirmwareRun {
         }
         let mut profiler = Profiler::new(Banded::whole(&mcu), &image);
         let (mut written, mut is_cut) = (Vec::new(), false);
-        let (clock, bar) = (MonotonicClock::new(), bar());
+        let (clock, bar) = (MonotonicClock::new(), bar("{spinner} {msg} {elapsed}"));
         let begun = clock.now();
         let stop = loop {
             let left = match limit {
@@ -197,13 +197,4 @@ impl FirmwareRun {
             )),
         }
     }
-}
-
-/// Drawn on a terminal only.
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
-        bar.set_style(style);
-    }
-    bar
 }

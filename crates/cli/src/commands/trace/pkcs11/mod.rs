@@ -16,11 +16,9 @@ use keymark_stores::pkcs11;
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped;
 
-use super::super::Outcome;
-use super::Origin;
-use super::child::{self, Ended};
+use super::{Ended, Origin, traced};
 use crate::args::TraceArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::signals::Listening;
 use crate::{output, user};
 use substitution::Substitution;
@@ -46,7 +44,7 @@ pub(super) fn run(arguments: &TraceArguments, named: &str, signals: Listening) -
     let mut command = Command::new(program);
     command.args(rest.iter().map(|argument| substitution.of(argument)));
     command.envs(substitution.environment(std::env::vars_os()));
-    let Some(ended) = child::run(&mut command, signals)? else {
+    let Some(ended) = traced(&mut command, signals)? else {
         return Ok(Exit::Interrupted);
     };
     let threads = read(&trace)?;
