@@ -47,7 +47,7 @@ pub(super) fn run(
         arguments: &arguments.run,
     };
     Ok(frame.run(record, &interrupt, |record, observers| {
-        let cost = planned.costs(archive);
+        let cost = Planned::costs(archive);
         let view = RunView::of(&record.plan, &cost);
         measure(record, &stacks, &interrupt, view, observers);
         stacks.end()
