@@ -1,9 +1,11 @@
 //! Inventory: devices, the stacks to them, and what is missing.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use keymark_bench::runner::Stacks;
+use keymark_bench::shipped::shipped;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
 use keymark_bench::{Case, DeviceName, Error, Offer, Plan, StackName, Standing, StoreIdentity};
@@ -11,6 +13,7 @@ use keymark_stores::device::{Device, Looked, Run, Visited, Wish};
 use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{TokenId, User};
+use serde::Deserialize;
 
 use crate::card_holder::{self, Borrowed, OccupiedReader};
 use crate::provider::{StackFamily, StackProvider, Way};
@@ -149,11 +152,6 @@ impl Inventory {
         offers
     }
 
-    fn provider(&self, stack: StackName) -> Option<&(StackFamily, Box<dyn StackProvider>)> {
-        let has = |family: &StackFamily| (family.stacks)().contains(&stack);
-        self.providers.iter().find(|(family, _)| has(family))
-    }
-
     /// The names of all devices, for a selection that names none.
     pub fn names(&self) -> Vec<DeviceName> {
         let names = self.devices.iter().map(|found| &found.identity.device);
@@ -168,12 +166,6 @@ impl Inventory {
                 Some((&found.identity.device, way, error))
             })
         })
-    }
-
-    /// About what an operation of a case takes.
-    pub fn guess(&self, case: &Case) -> Duration {
-        let provider = self.provider(case.stack);
-        provider.map_or(Duration::ZERO, |(_, provider)| provider.guess(case))
     }
 
     /// Returns the capabilities that a plan needs of each device.
@@ -255,6 +247,25 @@ impl Inventory {
         }
         Ok(opened)
     }
+}
+
+/// Milliseconds by stack, and those that words of parameters add.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Guesses {
+    stack: BTreeMap<String, u64>,
+    word: BTreeMap<String, u64>,
+}
+
+static GUESSES: LazyLock<Guesses> =
+    LazyLock::new(|| shipped(include_str!("../../../data/guesses.toml")));
+
+/// About what an operation of a case takes on a laptop, when no earlier run tells.
+pub fn guess(case: &Case) -> Duration {
+    let words = case.parameters.pairs().map(|(_, word)| word);
+    let of_words = words.filter_map(|word| GUESSES.word.get(word));
+    let of_stack = GUESSES.stack.get(case.stack.word());
+    Duration::from_millis(of_stack.into_iter().chain(of_words).sum())
 }
 
 /// Names of the wish that no family of key stores knows.

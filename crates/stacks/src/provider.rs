@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
 use keymark_bench::{
-    Case, Comparison, Dimension, Error, Layers, Parameters, StackName, Standing, Worker,
+    Comparison, Dimension, Error, Layers, Parameters, StackName, Standing, Worker,
 };
 use keymark_stats::Distribution;
 use keymark_stores::device::{Device, Run};
@@ -59,9 +58,6 @@ pub trait StackProvider: Debug {
     fn versions(&self, _device: &dyn Device) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
-
-    /// About what an operation takes on a laptop, when no earlier run tells.
-    fn guess(&self, case: &Case) -> Duration;
 
     /// Prepares the family's stacks for a run, each by its name on a device that is ready. Dropping them ends what was
     /// started.

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use keymark_bench::{Curve, Family};
+use keymark_bench::Family;
 use keymark_native::sessions::ClientContext;
 use mio::net::TcpStream;
 use openssl::error::ErrorStack;
@@ -227,29 +227,7 @@ fn curves_of_certificate(version: TlsVersion, certificate: Certificate) -> &'sta
 }
 
 /// Signature algorithms for keys other than RSA, by OpenSSL's names.
-const SIGNATURES: [(Family, &str); 11] = [
-    (Family::Weierstrass(Curve::NistP256), ECDSA),
-    (Family::Weierstrass(Curve::NistP384), ECDSA),
-    (Family::Weierstrass(Curve::NistP521), ECDSA),
-    (
-        Family::Weierstrass(Curve::BrainpoolP256r1),
-        "ecdsa_brainpoolP256r1tls13_sha256",
-    ),
-    (
-        Family::Weierstrass(Curve::BrainpoolP384r1),
-        "ecdsa_brainpoolP384r1tls13_sha384",
-    ),
-    (
-        Family::Weierstrass(Curve::BrainpoolP512r1),
-        "ecdsa_brainpoolP512r1tls13_sha512",
-    ),
-    (Family::Ed25519, "ed25519"),
-    (Family::Ed448, "ed448"),
-    (Family::MlDsa(44), "mldsa44"),
-    (Family::MlDsa(65), "mldsa65"),
-    (Family::MlDsa(87), "mldsa87"),
-];
-const ECDSA: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512";
+const SIGNATURES: &str = include_str!("../signatures.csv");
 /// Signatures on every curve that servers have.
 const CURVE: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448";
 
@@ -261,14 +239,15 @@ fn signatures(certificate: Certificate, weak: Weak) -> Result<Option<&'static st
         Certificate::Curve => return Ok(Some(CURVE)),
         Certificate::Pinned(_) | Certificate::Any => return Ok(None),
     };
-    let family = algorithm.family();
-    if let Family::Rsa(_) = family {
+    if let Family::Rsa(_) = algorithm.family() {
         return Ok(Some(rsa_signatures(weak)));
     }
-    let known = SIGNATURES.iter().find(|(known, _)| *known == family);
-    let unknown = || LoadError::Unsupported(format!("certificates with {}", algorithm.name()));
+    let name = algorithm.name();
+    let mut rows = SIGNATURES.lines().filter_map(|line| line.split_once(','));
+    let known = rows.find(|(known, _)| *known == name);
+    let unknown = || LoadError::Unsupported(format!("certificates with {name}"));
     known
-        .map(|(_, signatures)| Some(*signatures))
+        .map(|(_, signatures)| Some(signatures))
         .ok_or_else(unknown)
 }
 

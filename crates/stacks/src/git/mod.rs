@@ -8,7 +8,6 @@ mod repository;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
@@ -107,13 +106,6 @@ impl StackProvider for GitProvider {
             versions.insert("git".to_owned(), version.to_string());
         }
         versions
-    }
-
-    fn guess(&self, case: &Case) -> Duration {
-        match Protection::of(case) {
-            Ok(Protection::Cached) => Duration::from_millis(220),
-            Ok(Protection::None) | Err(_) => Duration::from_millis(20),
-        }
     }
 
     fn open(&self, _: &Run) -> Result<Opener, Error> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
@@ -61,18 +60,6 @@ impl StackProvider for GnupgProvider {
             versions.extend(token_home::version());
         }
         versions
-    }
-
-    fn guess(&self, case: &Case) -> Duration {
-        let alone = Duration::from_millis(if case.stack == StackName::AGENT {
-            2
-        } else {
-            15
-        });
-        match Protection::of(case) {
-            Ok(Protection::Cached) => alone + Duration::from_millis(200),
-            Ok(Protection::None) | Err(_) => alone,
-        }
     }
 
     fn open(&self, run: &Run) -> Result<Opener, Error> {

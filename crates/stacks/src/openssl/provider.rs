@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
@@ -59,13 +58,6 @@ impl StackProvider for OpenSslProvider {
 
     fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {
         self.0.as_ref().map(OpenSsl::versions).unwrap_or_default()
-    }
-
-    fn guess(&self, case: &Case) -> Duration {
-        match case.parameters.read(&WAY) {
-            Ok(Some(OpenSslWay::Engine | OpenSslWay::Provider)) => Duration::from_millis(10),
-            Ok(Some(OpenSslWay::File) | None) | Err(_) => Duration::from_millis(5),
-        }
     }
 
     fn open(&self, run: &Run) -> Result<Opener, Error> {

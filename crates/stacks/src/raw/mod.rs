@@ -2,7 +2,6 @@
 //! by other libraries.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
@@ -63,10 +62,6 @@ impl StackProvider for RawProvider {
             ways.extend(software::libraries().map(|library| with_library(&usual, library)));
         }
         ways
-    }
-
-    fn guess(&self, _: &Case) -> Duration {
-        Duration::from_millis(1)
     }
 
     fn open(&self, run: &Run) -> Result<Opener, Error> {

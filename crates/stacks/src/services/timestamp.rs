@@ -46,30 +46,16 @@ struct TimestampResponse<'a> {
     token: Option<AnyRef<'a>>,
 }
 
-/// PKIStatus from 0 on.
-const STATUSES: [&str; 6] = [
-    "granted",
-    "granted with changes",
-    "rejection",
-    "waiting",
-    "a revocation is imminent",
-    "a revocation has occurred",
-];
+/// PKIStatus by number, and PKIFailureInfo by bit, in words (RFC 3161 §2.4.2).
+const REFUSALS: &str = include_str!("../../../../data/timestamp-refusals.txt");
 
-/// The bits of PKIFailureInfo.
-const FAILURES: [(usize, &str); 8] = [
-    (0, "badAlg: it does not take SHA-256"),
-    (2, "badRequest: it does not serve such requests"),
-    (5, "badDataFormat: it cannot read the request"),
-    (14, "timeNotAvailable: it has no source of time"),
-    (15, "unacceptedPolicy: it does not have the policy"),
-    (16, "unacceptedExtension: it does not take an extension"),
-    (
-        17,
-        "addInfoNotAvailable: it does not have what else is asked for",
-    ),
-    (25, "systemFailure: it has failed itself"),
-];
+/// Numbers of one kind of refusal with their words.
+fn refusals(kind: &str) -> impl Iterator<Item = (usize, &'static str)> {
+    REFUSALS.lines().filter_map(move |line| {
+        let (number, words) = line.strip_prefix(kind)?.trim_start().split_once(' ')?;
+        Some((number.parse().ok()?, words))
+    })
+}
 
 impl<'a> TimestampResponse<'a> {
     fn read(answer: &'a [u8]) -> der::Result<Self> {
@@ -130,10 +116,11 @@ pub(super) fn refusal(answer: &[u8]) -> Option<String> {
     if GRANTED.contains(&response.status) {
         return None;
     }
-    let status = STATUSES.get(usize::from(response.status));
-    let status = status.map_or_else(|| "no known status".to_owned(), ToString::to_string);
-    let failures = FAILURES.iter().filter(|(bit, _)| response.has(*bit));
-    let failures = failures.map(|(_, name)| (*name).to_owned());
+    let number = usize::from(response.status);
+    let status = refusals("status").find(|(known, _)| *known == number);
+    let status = status.map_or("no known status", |(_, words)| words);
+    let failures = refusals("failure").filter(|(bit, _)| response.has(*bit));
+    let failures = failures.map(|(_, words)| words.to_owned());
     let texts = response.texts.iter().map(|text| format!("'{text}'"));
     let all: Vec<String> = failures.chain(texts).collect();
     let reasons = if all.is_empty() {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Input, KeyHandle, Workload};
@@ -124,13 +123,6 @@ impl StackProvider for SopProvider {
 
     fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {
         self.found().map(|sop| sop.version.clone()).collect()
-    }
-
-    fn guess(&self, case: &Case) -> Duration {
-        Duration::from_millis(match case.parameters.read(&PROGRAM) {
-            Ok(Some(SopProgram::Pgpainless)) => 850,
-            Ok(_) | Err(_) => 5,
-        })
     }
 
     fn open(&self, _: &Run) -> Result<Opener, Error> {

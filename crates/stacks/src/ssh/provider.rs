@@ -4,7 +4,6 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
@@ -111,10 +110,6 @@ impl StackProvider for SshProvider {
         let gnupg = self.gnupg.iter().flat_map(Gnupg::versions);
         let openssh = self.openssh.iter().flat_map(OpenSsh::versions);
         gnupg.chain(openssh).collect()
-    }
-
-    fn guess(&self, _: &Case) -> Duration {
-        Duration::from_millis(2)
     }
 
     fn open(&self, run: &Run) -> Result<Opener, Error> {

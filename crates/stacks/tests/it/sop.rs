@@ -43,10 +43,3 @@ fn results_of_packaged_programs_pass_the_check_and_wrong_ones_do_not() {
         assert_eq!(failures(program, &COMMON), [""; 0], "{program}");
     }
 }
-
-/// A program in Java, a second for each process.
-#[test]
-fn pgpainless_decrypts() {
-    let case = [("cv25519", Operation::Decrypt)];
-    assert_eq!(failures(SopProgram::Pgpainless, &case), [""; 0]);
-}

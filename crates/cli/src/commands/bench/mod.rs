@@ -59,7 +59,7 @@ fn measure_plan(
         .map_err(Failure::nothing_usable)?;
     let kept = (archive, &arguments.run);
     Ok(frame::run(kept, record, &interrupt, |record, observers| {
-        let cost = planned.costs(archive);
+        let cost = Planned::costs(archive);
         let view = RunView::of(&record.plan, &cost);
         measure(record, &stacks, &interrupt, view, observers);
         stacks.end()

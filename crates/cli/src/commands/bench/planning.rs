@@ -11,7 +11,7 @@ use keymark_bench::{
 use keymark_records::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::gnupg::PROTECTION;
-use keymark_stacks::inventory::Inventory;
+use keymark_stacks::inventory::{self, Inventory};
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
@@ -68,7 +68,7 @@ impl Planned {
     pub(super) fn print(&self, archive: Option<&PathBuf>) {
         let plan = &self.plan;
         frame::print_cases(&plan.cases);
-        let cost = self.costs(archive);
+        let cost = Self::costs(archive);
         let (preparing, measuring) = (
             plan.expected_preparation(&cost),
             plan.expected_duration(&cost),
@@ -82,14 +82,14 @@ impl Planned {
     }
 
     /// Returns the time of one operation of a case: the last measured mean, or a guess.
-    pub(super) fn costs(&self, archive: Option<&PathBuf>) -> impl Fn(&Case) -> Duration {
+    pub(super) fn costs(archive: Option<&PathBuf>) -> impl Fn(&Case) -> Duration + use<> {
         // Only a guess is at stake, so an archive that cannot be read is no failure here.
         let means: LastMeans = archive::open(archive)
             .and_then(|archive| archive.last_means())
             .unwrap_or_default();
         move |case| {
             let known = means.get(&case.key()).copied();
-            known.unwrap_or_else(|| self.inventory.guess(case))
+            known.unwrap_or_else(|| inventory::guess(case))
         }
     }
 

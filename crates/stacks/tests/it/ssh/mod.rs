@@ -1,11 +1,9 @@
-//! Real agents end to end: OpenSSH's and gpg-agent, and foreign clients on what keymark set up.
+//! OpenSSH's agent end to end, and its server on what keymark set up.
 
-mod clients;
-mod gpg_agent;
 mod token;
 
 use std::any::Any;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
@@ -66,14 +64,6 @@ impl Place {
             .env("SSH_AUTH_SOCK", self.agent.socket())
             .stdin(Stdio::null());
         command
-    }
-
-    fn run(&self, program: &str, arguments: &[&str], input: &Path) -> Output {
-        self.command(program)
-            .args(arguments)
-            .stdin(std::fs::File::open(input).unwrap())
-            .output()
-            .unwrap()
     }
 }
 
