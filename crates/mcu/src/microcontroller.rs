@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_states_follow_the_clock() {
+    fn a_part_is_as_its_file_says_at_that_clock() {
         let states = |name: &str| Microcontroller::find(name).unwrap().flash.wait_states;
         assert_eq!(states("stm32f103"), 2);
         assert_eq!(states("stm32f103@24"), 0);
@@ -405,6 +405,10 @@ mod tests {
         for refused in ["stm32f103@73", "stm32f103@0", "stm32f103@fast", "z80"] {
             assert!(Microcontroller::find(refused).is_err(), "{refused}");
         }
+        let text = include_str!("../data/stm32l073.toml");
+        let small = text.replace("ram-kib", "multiply-cycles = 32\nram-kib");
+        let small = Microcontroller::parse(&small, "own").unwrap();
+        assert_eq!(small.timing.multiply, 32);
         // It has one clock.
         let slow = Microcontroller::find("nrf52840@63").unwrap_err();
         let said = slow.to_string();

@@ -33,26 +33,29 @@ struct Frame {
     returns_to: u32,
 }
 
+/// Own cycles and instructions in each phase.
+type SpentByPhase = BTreeMap<u8, (u64, u64)>;
+
 /// A function as called along one path.
 #[derive(Debug, Clone, Default)]
 struct Node {
     /// Index into the symbols; `None` where the image has no name for it.
     symbol: Option<usize>,
     children: BTreeMap<Option<usize>, usize>,
-    spent: Spent,
+    spent: SpentByPhase,
 }
 
-/// Times a program and keeps a tree of its calls in each phase. A call is BL or BLX; a branch to the address behind
-/// a call returns from it.
+/// Times a program and keeps a tree of its calls. A call is BL or BLX; a branch to the address behind a call returns
+/// from it.
 #[derive(Debug, Clone)]
 pub struct Profiler {
     timing: Banded,
     symbols: Vec<Symbol>,
     /// Calls of each symbol, and of what has no name.
     calls: BTreeMap<Option<usize>, u64>,
+    /// The first one is the root.
     nodes: Vec<Node>,
-    /// The phases' roots.
-    roots: BTreeMap<u8, usize>,
+    phase: u8,
     stack: Vec<Frame>,
     /// The function executed in, and until which address.
     current: usize,
@@ -70,7 +73,7 @@ impl Profiler {
             symbols: image.code().to_vec(),
             calls: BTreeMap::new(),
             nodes: vec![Node::default()],
-            roots: BTreeMap::from([(0, 0)]),
+            phase: 0,
             stack: Vec::new(),
             current: 0,
             range: 0..0,
@@ -136,43 +139,26 @@ impl Profiler {
 
     /// Counts what has been spent in the function since it was entered.
     fn leave(&mut self) {
-        let spent = self.spent(self.current);
-        self.nodes[self.current].spent = spent;
+        let spent = std::mem::take(&mut self.nodes[self.current].spent);
+        self.nodes[self.current].spent = self.until_now(spent);
         self.entered = (self.pipeline().now(), self.executed);
     }
 
-    /// Returns the cost of a node until now.
-    fn spent(&self, node: usize) -> Spent {
-        let mut spent = self.nodes[node].spent;
-        if node == self.current {
-            spent.cycles += self.pipeline().now() - self.entered.0;
-            spent.instructions += self.executed - self.entered.1;
-        }
+    /// Adds what has been spent in the current function since it was entered.
+    fn until_now(&self, mut spent: SpentByPhase) -> SpentByPhase {
+        let (cycles, instructions) = spent.entry(self.phase).or_default();
+        *cycles += self.pipeline().now() - self.entered.0;
+        *instructions += self.executed - self.entered.1;
         spent
     }
 
-    /// The open calls again, in the tree of that phase.
-    fn replant(&mut self, number: u8) {
-        let next = self.nodes.len();
-        let root = *self.roots.entry(number).or_insert(next);
-        if root == next {
-            self.nodes.push(Node::default());
+    /// Returns the cost of a node until now.
+    fn spent(&self, node: usize) -> SpentByPhase {
+        let spent = self.nodes[node].spent.clone();
+        if node == self.current {
+            return self.until_now(spent);
         }
-        let (mut old, mut new) = (usize::MAX, root);
-        for depth in 0..=self.stack.len() {
-            let node = self
-                .stack
-                .get(depth)
-                .map_or(self.current, |frame| frame.node);
-            // Below the deepest all are one node.
-            if node != old {
-                (old, new) = (node, self.child(new, self.nodes[node].symbol));
-            }
-            match self.stack.get_mut(depth) {
-                Some(frame) => frame.node = new,
-                None => self.current = new,
-            }
-        }
+        spent
     }
 
     #[cold]
@@ -223,10 +209,8 @@ impl Profiler {
     /// Returns the functions with their cycles over all paths.
     pub fn flat(&self) -> Vec<(String, Spent)> {
         let mut spent: BTreeMap<&str, Spent> = BTreeMap::new();
-        for &root in self.roots.values() {
-            for &child in self.nodes[root].children.values() {
-                self.inclusive(child, &mut Vec::new(), &mut spent);
-            }
+        for &child in self.nodes[0].children.values() {
+            self.inclusive(child, &mut Vec::new(), &mut spent);
         }
         for (&symbol, &calls) in &self.calls {
             spent.entry(self.name(symbol)).or_default().calls += calls;
@@ -254,10 +238,14 @@ impl Profiler {
         let below: u64 = below.map(|&child| self.inclusive(child, open, spent)).sum();
         open.pop();
         let own = self.spent(index);
-        let all = own.cycles + below;
+        let cycles = own.values().map(|(cycles, _)| cycles).sum::<u64>();
+        let all = cycles + below;
         let sum = spent.entry(name).or_default();
-        sum.cycles += own.cycles;
-        sum.instructions += own.instructions;
+        sum.cycles += cycles;
+        sum.instructions += own
+            .values()
+            .map(|(_, instructions)| instructions)
+            .sum::<u64>();
         sum.inclusive += if recursive { 0 } else { all };
         all
     }
@@ -266,20 +254,16 @@ impl Profiler {
     /// read it.
     pub fn folded(&self, phase: impl Fn(u8) -> String) -> Vec<String> {
         let mut lines = Vec::new();
-        let mut open: Vec<(usize, String)> = self
-            .roots
-            .iter()
-            .map(|(&of, &root)| (root, phase(of)))
-            .collect();
+        let mut open = vec![(0, String::new())];
         while let Some((index, path)) = open.pop() {
-            let node = &self.nodes[index];
-            for &child in node.children.values() {
+            for &child in self.nodes[index].children.values() {
                 let name = self.name(self.nodes[child].symbol).replace(';', ":");
                 open.push((child, format!("{path};{name}")));
             }
-            let cycles = self.spent(index).cycles;
-            if cycles > 0 {
-                lines.push(format!("{path} {cycles}"));
+            for (number, (cycles, _)) in self.spent(index) {
+                if cycles > 0 {
+                    lines.push(format!("{}{path} {cycles}", phase(number)));
+                }
             }
         }
         lines.sort();
@@ -312,7 +296,7 @@ impl Timing for Profiler {
     fn marker(&mut self, number: u8) {
         self.leave();
         self.timing.marker(number);
-        self.replant(number);
+        self.phase = number;
     }
 
     fn exception(&mut self) {

@@ -67,20 +67,18 @@ impl Target {
         for (name, value) in changes {
             target.options.set(name, value)?;
         }
-        target.checked()
+        match target.problem() {
+            None => Ok(target),
+            Some(reason) => Err(McuError(format!("{target} is not possible: {reason}"))),
+        }
     }
 
     /// Returns the name for a kernel: presets and most options are about RSA.
     pub fn name_for(&self, kernel: Kernel) -> String {
-        if kernel.rsa_bits().is_some() {
-            return self.to_string();
+        match kernel.rsa_bits() {
+            Some(_) => self.to_string(),
+            None => self.named(Preset::Today, |option| kernel.has_option(option)),
         }
-        let today = Preset::Today.options(&self.mcu).words(kernel);
-        let words = self.options.words(kernel).into_iter();
-        let changed = words
-            .filter(|word| !today.contains(word))
-            .map(|(name, word)| format!("{name}={word}"));
-        named(&self.mcu.name, &changed.collect::<Vec<_>>())
     }
 
     /// Why it cannot be, if so.
@@ -88,11 +86,19 @@ impl Target {
         self.options.problem(self.mcu.core)
     }
 
-    /// Itself, if the part can do that.
-    pub fn checked(self) -> Result<Self> {
-        match self.problem() {
-            None => Ok(self),
-            Some(reason) => Err(McuError(format!("{self} is not possible: {reason}"))),
+    /// Names a preset and the options that differ from it, among those that are shown.
+    fn named(&self, preset: Preset, is_shown: impl Fn(&str) -> bool) -> String {
+        let begun = preset.options(&self.mcu).all_words();
+        let preset = (preset != Preset::Today).then(|| preset.name().to_owned());
+        let changed = OPTION_NAMES
+            .iter()
+            .zip(self.options.all_words().into_iter().zip(begun))
+            .filter(|(name, (word, begun))| word != begun && is_shown(name))
+            .map(|(name, (word, _))| format!("{name}={word}"));
+        let words: Vec<String> = preset.into_iter().chain(changed).collect();
+        match words.is_empty() {
+            true => self.mcu.name.clone(),
+            false => format!("{}:{}", self.mcu.name, words.join(",")),
         }
     }
 }
@@ -100,23 +106,7 @@ impl Target {
 /// `stm32l432:gnuk-2017,umaal=on`: what differs from today's options is written.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let preset = (self.preset != Preset::Today).then(|| self.preset.name().to_owned());
-        let begun = self.preset.options(&self.mcu).all_words();
-        let changed = OPTION_NAMES
-            .iter()
-            .zip(self.options.all_words().into_iter().zip(begun))
-            .filter(|(_, (word, begun))| word != begun)
-            .map(|(name, (word, _))| format!("{name}={word}"));
-        let words: Vec<String> = preset.into_iter().chain(changed).collect();
-        f.write_str(&named(&self.mcu.name, &words))
-    }
-}
-
-fn named(name: &str, words: &[String]) -> String {
-    if words.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{name}:{}", words.join(","))
+        f.write_str(&self.named(self.preset, |_| true))
     }
 }
 
@@ -170,6 +160,7 @@ mod tests {
             ("stm32f103:square=9", "square"),
             ("stm32f103:tomorrow", "gnuk-2017"),
             ("z80", "stm32f103"),
+            ("stm32l073", "ARMv6-M; 'keymark mcu run'"),
         ] {
             let error = text.parse::<Target>().unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");

@@ -151,47 +151,23 @@ fn regression(x: &[f64], y: &[f64]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt, SeedableRng};
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::resample::normal;
 
-    /// A machine whose speed wanders, and is seen by a reference of half a millisecond with noise of its own.
-    struct Machine {
-        rng: ChaCha8Rng,
-        level: f64,
-    }
-
-    impl Machine {
-        fn new(seed: u64) -> Self {
-            Self {
-                rng: ChaCha8Rng::seed_from_u64(seed),
-                level: 0.0,
-            }
-        }
-
-        fn normal(&mut self) -> f64 {
-            let (u, v): (f64, f64) = (self.rng.random(), self.rng.random());
-            (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-        }
-
-        /// A block of one operation: its time and that of the reference, in nanoseconds.
-        fn block(&mut self, follows: f64) -> (u64, u64) {
-            self.level = 0.7 * self.level + 0.12 * (1.0_f64 - 0.49).sqrt() * self.normal();
-            let noise = 1.0 + 0.05 * self.normal();
-            let operation = 5e6 * (1.0 + follows * self.level) * noise;
-            let reference = 5e5 * (1.0 + self.level) * (1.0 + 0.03 * self.normal());
-            (operation.max(1.0) as u64, reference.max(1.0) as u64)
-        }
-    }
-
-    /// A case of 40 blocks in a run of 20 such cases that take turns.
+    /// A case of 40 blocks of one operation in a run of 20 such cases that take turns, on a machine whose speed wanders and
+    /// is seen by a reference of half a millisecond with noise of its own.
     fn run(seed: u64, follows: f64) -> (Blocks, Vec<u64>, MachineSpeed) {
-        let mut machine = Machine::new(seed);
+        let (mut rng, mut level) = (ChaCha8Rng::seed_from_u64(seed), 0.0);
         let (mut blocks, mut around, mut all) = (Blocks::default(), Vec::new(), Vec::new());
         for round in 0..40 {
             for case in 0..20 {
-                let (operation, reference) = machine.block(follows);
+                level = 0.7 * level + 0.12 * (1.0_f64 - 0.49).sqrt() * normal(&mut rng);
+                let [noise, seen] = [0.05, 0.03].map(|share| 1.0 + share * normal(&mut rng));
+                let operation = (5e6 * (1.0 + follows * level) * noise).max(1.0) as u64;
+                let reference = (5e5 * (1.0 + level) * seen).max(1.0) as u64;
                 all.push(reference);
                 if case == 0 {
                     blocks.push(round, &[operation]);
@@ -203,14 +179,24 @@ mod tests {
         (blocks, around, speed)
     }
 
+    fn raw(blocks: &Blocks, seed: u64) -> Estimate<Seconds> {
+        mean::mean(blocks, &RunDependence::default(), seed).unwrap()
+    }
+
+    fn found(
+        (blocks, around, speed): &(Blocks, Vec<u64>, MachineSpeed),
+        seed: u64,
+    ) -> Option<AtMeanSpeed> {
+        controlled(blocks, around, speed, &RunDependence::default(), seed)
+    }
+
     #[test]
     fn what_follows_the_machine_is_known_better_and_the_interval_holds_the_truth() {
         let (mut held, mut helped, mut share) = (0, 0, 0.0);
         let runs = 400;
         for seed in 0..runs {
-            let (blocks, around, speed) = run(seed, 0.9);
-            let raw = mean::mean(&blocks, &RunDependence::default(), seed).unwrap();
-            let found = controlled(&blocks, &around, &speed, &RunDependence::default(), seed);
+            let case = run(seed, 0.9);
+            let (raw, found) = (raw(&case.0, seed), found(&case, seed));
             let best = found.as_ref().map_or(raw, |found| found.mean);
             helped += u64::from(found.is_some());
             share += width(&best).unwrap() / width(&raw).unwrap();
@@ -224,23 +210,17 @@ mod tests {
 
     #[test]
     fn what_does_not_follow_the_machine_is_left_alone() {
-        let helped = (0..200).filter(|&seed| {
-            let (blocks, around, speed) = run(seed, 0.0);
-            controlled(&blocks, &around, &speed, &RunDependence::default(), seed).is_some()
-        });
+        let helped = (0..200).filter(|&seed| found(&run(seed, 0.0), seed).is_some());
         assert!(helped.count() <= 2);
     }
 
     #[test]
     fn a_run_of_one_case_gains_nothing() {
         for seed in 0..50 {
-            let (blocks, around, _) = run(seed, 0.9);
-            let speed = MachineSpeed::of(&around, seed).unwrap();
-            if let Some(found) =
-                controlled(&blocks, &around, &speed, &RunDependence::default(), seed)
-            {
-                let raw = mean::mean(&blocks, &RunDependence::default(), seed).unwrap();
-                let narrower = width(&found.mean).unwrap() / width(&raw).unwrap();
+            let mut case = run(seed, 0.9);
+            case.2 = MachineSpeed::of(&case.1, seed).unwrap();
+            if let Some(found) = found(&case, seed) {
+                let narrower = width(&found.mean).unwrap() / width(&raw(&case.0, seed)).unwrap();
                 assert!(narrower > 0.75, "seed {seed}: {narrower}");
             }
         }
@@ -249,7 +229,8 @@ mod tests {
     #[test]
     fn too_few_references_say_nothing() {
         assert_eq!(MachineSpeed::of(&[1; 19], 1), None);
-        let (blocks, around, speed) = run(1, 0.9);
-        assert!(controlled(&blocks, &around[1..], &speed, &RunDependence::default(), 1).is_none());
+        let mut case = run(1, 0.9);
+        case.1.pop();
+        assert_eq!(found(&case, 1), None);
     }
 }

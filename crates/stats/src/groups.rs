@@ -98,11 +98,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-
-    fn normal(rng: &mut ChaCha8Rng) -> f64 {
-        let (u, v): (f64, f64) = (rng.random(), rng.random());
-        (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
+    use crate::resample::normal;
 
     /// Blocks of ten samples, whose levels deviate by that share.
     fn found(
@@ -178,14 +174,5 @@ mod tests {
         };
         let hits = (0..20).filter(|seed| found(3000, *seed, 0.02, &draw).is_some());
         assert_eq!(hits.count(), 20);
-    }
-
-    #[test]
-    fn a_constant_has_no_groups() {
-        assert_eq!(
-            groups(&Blocks::from_blocks([(0, vec![5; 50]), (1, vec![5; 50])])),
-            None
-        );
-        assert_eq!(groups(&Blocks::default()), None);
     }
 }

@@ -145,12 +145,17 @@ fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Estimate
     // The means are those of all blocks, so what one did alone is part of the error.
     let units = shared.len();
     shared.extend(alone);
-    let residuals = difference_residuals(&shared);
-    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
-    let half = t_half_width(standard_error(squares, residuals.len()), units) / NS;
-    let dependence = dependence(&residuals, &Weights::of_pairs());
-    let interval = dependence.widen(value, (value - half, value + half));
+    let interval = interval(value, &difference_residuals(&shared), units, NS);
     Estimate::new(value, interval, Method::PairedDifference)
+}
+
+/// Returns Student's t interval over these terms of a value, given in a unit that is the `per`-th part of its own; widened
+/// for the dependence of neighbors.
+pub(crate) fn interval(value: f64, residuals: &[f64], units: usize, per: f64) -> (f64, f64) {
+    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
+    let half = t_half_width(standard_error(squares, residuals.len()), units) / per;
+    let dependence = dependence(residuals, &Weights::of_pairs());
+    dependence.widen(value, (value - half, value + half))
 }
 
 /// `a - b`; a side without the bounds it needs stays open.
@@ -198,13 +203,6 @@ mod tests {
         // Two of seven rounds are left; five went into three stretches.
         let alone = [(NOTHING, of(6.0, 1.0)), (NOTHING, of(7.0, 1.0))];
         assert_eq!(stretches.alone, alone);
-    }
-
-    #[test]
-    fn rounds_that_both_have_are_stretches() {
-        let rounds: Vec<(u32, u64)> = (0..20).map(|round| (round, 100)).collect();
-        let stretches = Stretches::new(&case(&rounds), &case(&rounds));
-        assert_eq!((stretches.shared.len(), stretches.alone.len()), (20, 0));
     }
 
     #[test]

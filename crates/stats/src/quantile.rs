@@ -152,6 +152,10 @@ mod tests {
         Blocks::from_blocks([(0, values.into_iter().collect::<Vec<_>>())])
     }
 
+    fn at(blocks: &Blocks, p: f64) -> Estimate<Seconds> {
+        quantile(blocks, &Sorted::of(blocks), p, &RunDependence::default()).unwrap()
+    }
+
     fn ns(s: Seconds) -> f64 {
         (s.0 * NS).round()
     }
@@ -188,13 +192,7 @@ mod tests {
     #[test]
     fn p99_of_thirty_has_no_upper_bound() {
         let blocks = singles(1..=30);
-        let e = quantile(
-            &blocks,
-            &Sorted::of(&blocks),
-            0.99,
-            &RunDependence::default(),
-        )
-        .unwrap();
+        let e = at(&blocks, 0.99);
         assert_eq!(e.high, None);
         assert!(e.low.is_some());
     }
@@ -202,13 +200,7 @@ mod tests {
     #[test]
     fn never_narrower_than_binomial() {
         let blocks = singles((0..100).map(|i| (i * 37) % 100 + 1));
-        let e = quantile(
-            &blocks,
-            &Sorted::of(&blocks),
-            0.5,
-            &RunDependence::default(),
-        )
-        .unwrap();
+        let e = at(&blocks, 0.5);
         assert!(ns(e.low.unwrap()) <= 40.0 && ns(e.high.unwrap()) >= 61.0);
     }
 
@@ -217,13 +209,7 @@ mod tests {
         // Twelve blocks of 100 samples, each constant: worth twelve samples, not a thousand.
         let times = [4, 9, 1, 12, 6, 10, 3, 11, 7, 2, 8, 5];
         let blocks = Blocks::from_blocks((0..).zip(times.map(|time| vec![time; 100])));
-        let e = quantile(
-            &blocks,
-            &Sorted::of(&blocks),
-            0.5,
-            &RunDependence::default(),
-        )
-        .unwrap();
+        let e = at(&blocks, 0.5);
         assert!(ns(e.low.unwrap()) <= 3.0 && ns(e.high.unwrap()) >= 10.0);
         assert_eq!(e.method, Method::Woodruff);
     }

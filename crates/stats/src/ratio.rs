@@ -6,12 +6,13 @@
 //! Satterthwaite 1946. Standard errors of log ratios by the delta method (Cochran 1977, §6.3).
 
 use crate::blocks::{Blocks, Units};
-use crate::dependence::{Dependence, Weights, dependence};
+use crate::dependence::{Dependence, Weights};
 use crate::estimate::{Estimate, Method, Ratio, TAIL};
-use crate::pairing::{ENOUGH_STRETCHES, MIN_STRETCHES, Pair, Stretches, means, relative_residuals};
+use crate::pairing::{
+    ENOUGH_STRETCHES, MIN_STRETCHES, Pair, Stretches, interval, means, relative_residuals,
+};
 use crate::resample::{
-    Cluster, MIN_UNITS, Point, Stream, dependence_of, draw, ratio_of_sums, rng, standard_error,
-    studentized, t_half_width,
+    Cluster, MIN_UNITS, Point, Stream, dependence_of, draw, ratio_of_sums, rng, studentized,
 };
 use crate::special::t_quantile;
 
@@ -116,23 +117,12 @@ fn of_stretches(shared: &[Pair]) -> Option<Estimate<f64>> {
     if a <= 0.0 || b <= 0.0 {
         return None;
     }
-    let residuals = relative_residuals(shared);
-    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
-    let point = Point {
-        value: (a / b).ln(),
-        error: standard_error(squares, shared.len()),
-    };
+    let value = (a / b).ln();
     // Log ratios are symmetric enough for Student's t, which covers better than resampling does where some
     // stretches are slow (`tests/it/calibration.rs`).
-    let half = t_half_width(point.error, shared.len());
-    let interval = (point.value - half, point.value + half);
-    let dependence = dependence(&residuals, &Weights::of_pairs());
-    Some(on_ratio_scale(
-        point,
-        interval,
-        dependence,
-        Method::PairedStudentT,
-    ))
+    let (low, high) = interval(value, &relative_residuals(shared), shared.len(), 1.0);
+    let bounds = (low.exp(), high.exp());
+    Some(Estimate::new(value.exp(), bounds, Method::PairedStudentT))
 }
 
 fn on_ratio_scale(

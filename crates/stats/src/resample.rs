@@ -190,6 +190,13 @@ pub(crate) fn t_half_width(error: f64, k: usize) -> f64 {
     }
 }
 
+/// Draws normal noise (Box & Muller 1958).
+#[cfg(test)]
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let (u, v): (f64, f64) = (rng.random(), rng.random());
+    (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,14 +208,5 @@ mod tests {
         assert!((p.value - 2.25).abs() < 1e-12);
         // Residuals −1.25, 1.5, −0.25: Σr² = 3.875; √(3.875 × 3/2) / 4.
         assert!((p.error - (3.875_f64 * 1.5).sqrt() / 4.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn streams_differ() {
-        let mut a = [0; 20];
-        let mut b = [0; 20];
-        draw(&mut rng(7, Stream::Mean), &mut a);
-        draw(&mut rng(7, Stream::Usl), &mut b);
-        assert_ne!(a, b);
     }
 }

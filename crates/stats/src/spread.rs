@@ -108,10 +108,4 @@ mod tests {
         let all: u64 = x.iter().sum();
         assert!((o.high_severe_time.0 - 500.0 / all as f64).abs() < 1e-12);
     }
-
-    #[test]
-    fn constant_data_have_none() {
-        assert_eq!(outliers(&Sorted::from_vec(vec![7; 9])).unwrap().severe, 0);
-        assert_eq!(outliers(&Sorted::from_vec(vec![0])).unwrap().severe, 0);
-    }
 }

@@ -110,6 +110,10 @@ mod tests {
     use super::*;
     use crate::estimate::Method;
 
+    fn alone(windows: &[Window]) -> Option<Estimate<PerSecond>> {
+        throughput(windows, &RunDependence::default(), 1)
+    }
+
     #[test]
     fn a_gain_forgets_what_the_machine_did_to_both() {
         // The machine is twice as slow in every other round; two workers are 1.8× as fast in each.
@@ -141,12 +145,7 @@ mod tests {
             length_ns: 230_000_001,
             round,
         };
-        let rate = throughput(
-            &(0..20).map(window).collect::<Vec<_>>(),
-            &RunDependence::default(),
-            1,
-        )
-        .unwrap();
+        let rate = alone(&(0..20).map(window).collect::<Vec<_>>()).unwrap();
         let (low, high) = (rate.low.unwrap().0, rate.high.unwrap().0);
         assert!(
             low > 0.9 * rate.value.0 && high < 1.1 * rate.value.0,
@@ -161,20 +160,15 @@ mod tests {
             length_ns,
             round: 0,
         };
-        let e = throughput(
-            &[w(10.0, 1_000_000_000), w(50.0, 2_000_000_000), w(9.0, 0)],
-            &RunDependence::default(),
-            1,
-        )
-        .unwrap();
+        let three = [w(10.0, 1_000_000_000), w(50.0, 2_000_000_000), w(9.0, 0)];
+        let e = alone(&three).unwrap();
         assert!((e.value.0 - 20.0).abs() < 1e-12);
         assert_eq!(
             (e.low.unwrap(), e.method),
             (PerSecond(0.0), Method::StudentT)
         );
-        assert_eq!(throughput(&[w(1.0, 0)], &RunDependence::default(), 1), None);
-        let steady =
-            throughput(&[w(5.0, 1_000_000_000); 10], &RunDependence::default(), 1).unwrap();
+        assert_eq!(alone(&[w(1.0, 0)]), None);
+        let steady = alone(&[w(5.0, 1_000_000_000); 10]).unwrap();
         assert_eq!(
             (steady.low, steady.high),
             (Some(PerSecond(5.0)), Some(PerSecond(5.0)))

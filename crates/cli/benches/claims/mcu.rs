@@ -5,6 +5,7 @@ use std::path::Path;
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
+use keymark_mcu::timing::{Pipeline, Untimed};
 use keymark_records::published;
 use keymark_stats::Seconds;
 

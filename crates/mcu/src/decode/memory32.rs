@@ -35,6 +35,16 @@ fn offset(pre: u32, up: u32, write_back: u32, magnitude: u32) -> Option<Offset> 
     }
 }
 
+/// R[t] at an offset from R[n].
+const fn transfer(first: u32, second: u32, access: Access, offset: Offset) -> Transfer {
+    Transfer {
+        access,
+        rt: register(second, 12),
+        rn: register(first, 0),
+        offset,
+    }
+}
+
 /// A5.3.6
 pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Effect> {
     let (pre, up, back) = (bits(first, 8, 1), bits(first, 7, 1), bits(first, 5, 1));
@@ -42,12 +52,7 @@ pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Effect> {
         return exclusive_or_table(first, second);
     };
     let rt2 = register(second, 8);
-    let transfer = Transfer {
-        access: Access::Word,
-        rt: register(second, 12),
-        rn: register(first, 0),
-        offset,
-    };
+    let transfer = transfer(first, second, Access::Word, offset);
     Some(match bits(first, 4, 1) {
         0 => Effect::StoreDouble(rt2, transfer),
         _ => Effect::LoadDouble(rt2, transfer),
@@ -59,12 +64,7 @@ fn exclusive_or_table(first: u32, second: u32) -> Option<Effect> {
     let r = operands(first, second);
     let load = bits(first, 4, 1) == 1;
     let exclusive = |access, rd, offset| {
-        let transfer = Transfer {
-            access,
-            rt: register(second, 12),
-            rn: r.n,
-            offset: Offset::Plain(offset),
-        };
+        let transfer = transfer(first, second, access, Offset::Plain(offset));
         Some(match load {
             true => Effect::LoadExclusive(transfer),
             false => Effect::StoreExclusive(rd, transfer),
@@ -100,12 +100,7 @@ fn single(
     } else {
         return None;
     };
-    Some(effect(Transfer {
-        access,
-        rt: register(second, 12),
-        rn: register(first, 0),
-        offset,
-    }))
+    Some(effect(transfer(first, second, access, offset)))
 }
 
 /// A5.3.10

@@ -36,6 +36,11 @@ impl Kernel {
             Self::X25519 | Self::Ed25519 => None,
         }
     }
+
+    /// Returns true if an option of that name matters to it.
+    pub(crate) fn has_option(self, name: &str) -> bool {
+        self.rsa_bits().is_some() || ["umaal", "opt"].contains(&name)
+    }
 }
 
 from_name!(Kernel, "algorithm", "x25519" => Self::X25519, "curve25519" => Self::X25519);
@@ -156,7 +161,7 @@ impl Options {
         OPTION_NAMES
             .into_iter()
             .zip(self.all_words())
-            .filter(|(name, _)| kernel.rsa_bits().is_some() || ["umaal", "opt"].contains(name))
+            .filter(|(name, _)| kernel.has_option(name))
             .collect()
     }
 

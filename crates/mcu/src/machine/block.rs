@@ -131,7 +131,7 @@ pub(super) struct Code {
     blocks: Vec<CodeBlock>,
     flash: Region,
     ram: Region,
-    /// Flash by its other name, since targets of branches are absolute: empty until executed from.
+    /// Flash by its other name, since targets of branches are absolute.
     alias: Region,
     instructions: BTreeMap<u32, Instruction>,
     /// Addresses before which a block ends at the latest: where code gets another name.
@@ -173,7 +173,7 @@ impl Code {
         Self {
             flash: Region::new(flash_base, layout.flash_size),
             ram: Region::new(layout.ram_base, layout.ram_size),
-            alias: Region::new(other, 0),
+            alias: Region::new(other, layout.flash_size),
             ..Self::default()
         }
     }
@@ -212,16 +212,11 @@ impl Code {
     }
 
     fn entry(&mut self, address: u32) -> Option<&mut u32> {
-        let (flash, ram) = (self.flash.index(address), self.ram.index(address));
-        if flash < self.flash.numbers.len() {
-            return self.flash.numbers.get_mut(flash);
-        }
-        if ram < self.ram.numbers.len() {
-            return self.ram.numbers.get_mut(ram);
-        }
-        self.alias.numbers.resize(self.flash.numbers.len(), 0);
-        let index = self.alias.index(address);
-        self.alias.numbers.get_mut(index)
+        let mut regions = [&mut self.flash, &mut self.ram, &mut self.alias].into_iter();
+        regions.find_map(|region| {
+            let index = region.index(address);
+            region.numbers.get_mut(index)
+        })
     }
 
     /// Decodes one instruction; IT also decodes those of its block.

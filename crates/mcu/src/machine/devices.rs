@@ -96,7 +96,7 @@ impl Devices {
     pub(super) fn word(&self, address: u32) -> u32 {
         let reset = || match self.stub(address) {
             Some(stub) => stub.reset,
-            None => self.system.bits(address).reset,
+            None => self.system.bits(address).0,
         };
         self.words.get(&address).copied().unwrap_or_else(reset)
     }
@@ -149,8 +149,8 @@ impl Devices {
                 value & !(1 << (to & 31)) | (value >> (from & 31) & 1) << (to & 31)
             }),
             None => {
-                let bits = self.system.bits(address);
-                bits.reset & !bits.written | value & bits.written
+                let (reset, written) = self.system.bits(address);
+                reset & !written | value & written
             }
         };
         let counted = self.cycle_count(now);

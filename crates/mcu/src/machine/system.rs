@@ -11,14 +11,6 @@ pub(super) struct System {
     pub(super) priority_bits: Option<u8>,
 }
 
-/// A register.
-pub(super) struct Bits {
-    /// Its value after a reset.
-    pub(super) reset: u32,
-    /// The bits that a write changes.
-    pub(super) written: u32,
-}
-
 impl System {
     fn priority(self) -> u32 {
         let bits = match self.architecture {
@@ -28,12 +20,12 @@ impl System {
         0xff00 >> bits & 0xff
     }
 
-    /// The register there.
-    pub(super) fn bits(self, address: u32) -> Bits {
+    /// The register there: its value after a reset, and the bits that a write changes.
+    pub(super) fn bits(self, address: u32) -> (u32, u32) {
         let is_small = self.architecture == Architecture::Armv6M;
         let has_floats = self.architecture == Architecture::Armv7EM;
         let priorities = self.priority() * 0x0101_0101;
-        let (reset, written) = match address {
+        match address {
             // Without ITM and DWT; the ITM's ports are ready; DWT_CTRL has four comparators.
             0xe000_0000..=0xe000_1000 if is_small => (0, 0),
             0xe000_0000..=0xe000_007c => (1, 0),
@@ -63,8 +55,7 @@ impl System {
             0xe000_ef40 => (0x1011_0021, 0),
             0xe000_ef44 => (0x1100_0011, 0),
             _ => (0, u32::MAX),
-        };
-        Bits { reset, written }
+        }
     }
 
     /// The bits of a special register (B1.4.3).

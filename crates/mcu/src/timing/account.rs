@@ -2,6 +2,7 @@
 
 use std::ops::{AddAssign, Sub};
 
+use super::core::{TRANSFERS, is_in};
 use crate::instruction::Class;
 use crate::named::named;
 
@@ -35,6 +36,24 @@ named! {
         Data = "flash wait, data",
         /// Floating-point arithmetic beyond one cycle each, and what waits for it.
         Float = "floating point",
+    }
+}
+
+impl Stall {
+    /// Returns what the cycles of a class beyond the first count as.
+    const fn beyond_first(class: Class) -> Option<Self> {
+        Some(match class {
+            Class::Multiply
+            | Class::MultiplyAccumulate
+            | Class::MultiplyLong
+            | Class::MultiplyLongAccumulate
+            | Class::Umaal
+            | Class::Dsp => Self::Multiplier,
+            Class::Divide => Self::Divider,
+            Class::FloatAccumulate | Class::FloatMoveTwo => Self::Float,
+            class if is_in(class, TRANSFERS) => Self::Memory,
+            _ => return None,
+        })
     }
 }
 
@@ -113,40 +132,9 @@ impl Account {
 
     /// Cycles that a cause cost.
     pub fn stall(&self, stall: Stall) -> u64 {
-        let beyond_one = |classes: &[Class]| {
-            classes
-                .iter()
-                .map(|&class| self.extra[class as usize])
-                .sum()
-        };
-        match stall {
-            Stall::Multiplier => beyond_one(&[
-                Class::Multiply,
-                Class::MultiplyAccumulate,
-                Class::MultiplyLong,
-                Class::MultiplyLongAccumulate,
-                Class::Umaal,
-                Class::Dsp,
-            ]),
-            Stall::Divider => beyond_one(&[Class::Divide]),
-            Stall::Memory => beyond_one(&[
-                Class::Load,
-                Class::Store,
-                Class::StoreRegister,
-                Class::LoadMultiple,
-                Class::StoreMultiple,
-                Class::TableBranch,
-                Class::FloatLoad,
-                Class::FloatStore,
-            ]),
-            Stall::Float => {
-                let beyond = beyond_one(&[Class::FloatAccumulate, Class::FloatMoveTwo]);
-                beyond + self.waits[stall as usize]
-            }
-            Stall::Address | Stall::Refill | Stall::Fetch | Stall::Data => {
-                self.waits[stall as usize]
-            }
-        }
+        let classes = Class::ALL.iter().zip(self.extra);
+        let beyond_one = classes.filter(|(class, _)| Stall::beyond_first(**class) == Some(stall));
+        beyond_one.map(|(_, cycles)| cycles).sum::<u64>() + self.waits[stall as usize]
     }
 
     fn numbers(&mut self) -> impl Iterator<Item = &mut u64> {

@@ -5,7 +5,7 @@
 //! 2.3.2), so that a wait is felt only where instructions are consumed faster than they come. After a
 //! branch the first read of its target is waited for, unless a buffer or cache holds it.
 
-use super::{CacheShape, FlashTiming, Ports};
+use super::{CacheShape, CacheUse, FlashTiming, Ports};
 use crate::machine::Layout;
 
 /// Reads that are followed: the one that is executed from and those ahead, in a ring of a power of two.
@@ -79,9 +79,14 @@ impl Fetch {
         }
     }
 
-    /// The caches of instructions and data, for their hit rates.
-    pub const fn caches(&self) -> (Option<&Cache>, Option<&Cache>) {
-        (self.instructions.as_ref(), self.data.as_ref())
+    /// Use of the caches of instructions and data.
+    pub fn cache_uses(&self) -> [CacheUse; 2] {
+        let of = |cache: &Option<Cache>| {
+            cache
+                .as_ref()
+                .map_or(CacheUse::default(), |cache| cache.used)
+        };
+        [of(&self.instructions), of(&self.data)]
     }
 
     /// The first address of the read that holds that one.
@@ -278,10 +283,8 @@ pub struct Cache {
     slots: Box<[CacheSlot; 256]>,
     /// The slot of each set that was used last; from it they follow one another, the oldest first.
     newest: Box<[u8; 256]>,
-    /// Reads asked for.
-    pub lookups: u64,
-    /// Reads that were there.
-    pub hits: u64,
+    /// Lookups and hits.
+    pub used: CacheUse,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -322,8 +325,7 @@ impl Cache {
                     .wrapping_mul(ways)
                     .wrapping_sub(1)
             })),
-            lookups: 0,
-            hits: 0,
+            used: CacheUse::default(),
         }
     }
 
@@ -331,7 +333,7 @@ impl Cache {
     #[inline]
     pub fn access(&mut self, read: u32) -> bool {
         let (line, bit) = (read >> self.shift, 1u8 << (read & ((1 << self.shift) - 1)));
-        self.lookups += 1;
+        self.used.lookups += 1;
         let Some(&slot) = self.slot_of.get(line as usize) else {
             return false;
         };
@@ -343,7 +345,7 @@ impl Cache {
         let held = &mut self.slots[usize::from(slot)];
         let hit = held.valid & bit != 0;
         held.valid |= bit;
-        self.hits += u64::from(hit);
+        self.used.hits += u64::from(hit);
         hit
     }
 
@@ -406,7 +408,7 @@ mod tests {
         assert!(!cache.access(3), "takes the place of 2");
         assert!(cache.access(1));
         assert!(!cache.access(2));
-        assert_eq!((cache.lookups, cache.hits), (6, 2));
+        assert_eq!((cache.used.lookups, cache.used.hits), (6, 2));
     }
 
     #[test]

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::account::{Account, CacheUse, Stall};
+use super::account::{Account, Stall};
 use super::core::Core;
-use super::fetch::Cache;
 use super::schedule::Schedule;
 use super::{CoreTiming, FlashTiming, Retired, Timing};
 use crate::machine::{CodeBlock, Layout};
@@ -66,13 +65,7 @@ impl Pipeline {
         for &number in &self.counted {
             self.schedules[number].count(&mut account);
         }
-        let (instructions, data) = self.core.fetch.caches();
-        let usage = |cache: &Cache| CacheUse {
-            lookups: cache.lookups,
-            hits: cache.hits,
-        };
-        account.instruction_cache = instructions.map(usage).unwrap_or_default();
-        account.data_cache = data.map(usage).unwrap_or_default();
+        [account.instruction_cache, account.data_cache] = self.core.fetch.cache_uses();
         account
     }
 

@@ -151,23 +151,20 @@ fn design_effect(cases: &[Thinned<'_>]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt, SeedableRng};
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::resample::normal;
 
     /// Cases of that number of blocks, a share of whose noise they share; neighbors have this correlation.
     fn run(seed: u64, cases: usize, blocks: u32, lag1: f64, shared: f64) -> Vec<Blocks> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut normal = || {
-            let (u, v): (f64, f64) = (rng.random(), rng.random());
-            (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-        };
         let mut states = vec![0.0; cases + 1];
         let mut run = vec![Blocks::default(); cases];
         for round in 0..blocks {
             for state in &mut states {
-                *state = lag1 * *state + (1.0 - lag1 * lag1).sqrt() * normal();
+                *state = lag1 * *state + (1.0 - lag1 * lag1).sqrt() * normal(&mut rng);
             }
             for (case, own) in run.iter_mut().zip(&states[1..]) {
                 let noise = shared.sqrt() * states[0] + (1.0 - shared).sqrt() * own;

@@ -2,11 +2,11 @@
 
 use keymark_stats::{
     BetweenRuns, Blocks, Estimate, LogRatio, Ratio, RunDependence, Seconds, difference, holm,
-    independent, mean, paired, paired_difference,
+    independent, paired, paired_difference,
 };
 use rand::RngExt;
 
-use crate::{Noise, holds, share};
+use crate::{Noise, alone, holds, share};
 
 impl Noise {
     fn block(&mut self, log_level: f64, len: usize) -> Vec<u64> {
@@ -22,25 +22,6 @@ impl Noise {
             state = self.next(state, correlation);
             (round, self.block(0.05 * state, 25))
         }))
-    }
-}
-
-#[test]
-fn mean_covers() {
-    // Lognormal block effect and noise, 5 % each.
-    let truth = 1e-3 * 0.0025_f64.exp();
-    for blocks in [20, 40] {
-        let share = share(300, |&seed| {
-            let e = mean(
-                &Noise::new(seed).case(blocks, 0.0),
-                &RunDependence::default(),
-                seed,
-            )
-            .unwrap();
-            holds(&e, truth)
-        });
-        println!("mean, {blocks} blocks: coverage {share}");
-        assert!(share >= 0.93, "{blocks} blocks: {share}");
     }
 }
 
@@ -66,13 +47,8 @@ fn mean_covers_though_neighbours_are_alike_and_some_are_slow() {
     let truth = 1e-3 * (1.0 - slow + 3.0 * slow);
     for blocks in [12, 20, 40, 100] {
         let share = share(rounds, |&seed| {
-            let e = mean(
-                &disturbed(seed, blocks, 0.6, slow),
-                &RunDependence::default(),
-                seed,
-            )
-            .unwrap();
-            holds(&e, truth)
+            let case = disturbed(seed, blocks, 0.6, slow);
+            holds(&alone(&case, seed), truth)
         });
         println!("mean, {blocks} dependent blocks: coverage {share}");
         assert!(share >= 0.88, "{blocks} blocks: {share}");
@@ -110,10 +86,7 @@ fn few_long_blocks_cover() {
         for blocks in [5, 8, 12, 16] {
             let share = share(rounds, |&seed| {
                 let case = long_blocks(seed, blocks, lasting, correlation);
-                holds(
-                    &mean(&case, &RunDependence::default(), seed).unwrap(),
-                    truth,
-                )
+                holds(&alone(&case, seed), truth)
             });
             println!("mean, {blocks} long blocks, {lasting} lasts, lag-1 {correlation}: {share}");
             assert!(share >= 0.92, "{blocks} blocks: {share}");
@@ -159,18 +132,6 @@ fn share_called_different(mut pair: impl FnMut(u64) -> Estimate<Ratio>) -> f64 {
     share(300, |&seed| !holds(&pair(seed), 1.0))
 }
 
-#[test]
-fn independent_a_a_rarely_differs() {
-    for blocks in [10, 30] {
-        let share = share_called_different(|seed| {
-            let mut noise = Noise::new(1000 + seed);
-            independent(&noise.case(blocks, 0.0), &noise.case(blocks, 0.0), seed).unwrap()
-        });
-        println!("independent A/A, {blocks} blocks: {share}");
-        assert!(share <= 0.08, "{blocks} blocks: {share}");
-    }
-}
-
 /// Both cases share drift and the round's state; each has an effect of its own.
 fn interleaved(seed: u64, rounds: u32, truth: f64) -> (Blocks, Blocks) {
     let mut noise = Noise::new(2000 + seed);
@@ -189,14 +150,21 @@ fn interleaved(seed: u64, rounds: u32, truth: f64) -> (Blocks, Blocks) {
 }
 
 #[test]
-fn paired_a_a_rarely_differs() {
-    for rounds in [10, 30] {
-        let share = share_called_different(|seed| {
-            let (a, b) = interleaved(seed, rounds, 1.0);
+fn equal_cases_rarely_differ() {
+    for count in [10, 30] {
+        let apart = share_called_different(|seed| {
+            let mut noise = Noise::new(1000 + seed);
+            independent(&noise.case(count, 0.0), &noise.case(count, 0.0), seed).unwrap()
+        });
+        let in_turn = share_called_different(|seed| {
+            let (a, b) = interleaved(seed, count, 1.0);
             paired(&a, &b, seed).unwrap()
         });
-        println!("paired A/A, {rounds} rounds: {share}");
-        assert!(share <= 0.08, "{rounds} rounds: {share}");
+        println!("A/A, {count} blocks: independent {apart}, paired {in_turn}");
+        assert!(
+            apart <= 0.08 && in_turn <= 0.08,
+            "{count}: {apart} {in_turn}"
+        );
     }
 }
 
@@ -237,10 +205,7 @@ fn cases_of_unequal_cost_are_paired_without_false_alarms() {
 fn the_paired_difference_covers() {
     let share = share(300, |&seed| {
         let (a, b) = interleaved(seed, 40, 1.25);
-        let means = (
-            mean(&a, &RunDependence::default(), seed).unwrap(),
-            mean(&b, &RunDependence::default(), seed).unwrap(),
-        );
+        let means = (alone(&a, seed), alone(&b, seed));
         let e = paired_difference((&means.0, &a), (&means.1, &b));
         // What both share moves the truth itself; the quarter is of what the lower took.
         let truth = 0.25 * means.1.value.0;

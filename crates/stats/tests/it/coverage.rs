@@ -3,7 +3,7 @@
 use keymark_stats::{Blocks, RunDependence, Sorted, mean, quantile};
 use rand::RngExt;
 
-use crate::{Noise, holds};
+use crate::{Noise, alone, holds};
 
 /// Noise of 15 % in blocks of one operation.
 const NOISE: f64 = 0.15;
@@ -79,18 +79,6 @@ fn student(case: &Blocks) -> f64 {
     quantile * (squares / (n - 1.0) / n).sqrt() / mean
 }
 
-fn table(name: &str, machine: Machine) -> Vec<(u32, f64, f64, f64)> {
-    let mut cells = Vec::new();
-    for blocks in [8, 12, 20] {
-        for lag1 in [0.0, 0.3, 0.6] {
-            let (held, width) = Machine { lag1, ..machine }.coverage(blocks);
-            println!("{name}, {blocks} blocks, lag-1 {lag1}: coverage {held:.3}, width {width:.2}");
-            cells.push((blocks, lag1, held, width));
-        }
-    }
-    cells
-}
-
 #[test]
 fn fourteen_alike_samples_are_not_spread_over_twice_their_range() {
     // Mean 236 ms, standard deviation 29: Student's t has 219–253, and five times as wide was 150–321.
@@ -98,7 +86,7 @@ fn fourteen_alike_samples_are_not_spread_over_twice_their_range() {
         236, 188, 251, 229, 304, 214, 243, 221, 262, 207, 236, 258, 223, 232,
     ];
     let case = Blocks::from_blocks((0..).zip(ms.map(|ms| vec![ms * 1_000_000])));
-    let alone = mean(&case, &RunDependence::default(), 1).unwrap();
+    let alone = alone(&case, 1);
     let (low, high) = (alone.low.unwrap().0, alone.high.unwrap().0);
     assert!(
         (0.200..0.220).contains(&low) && (0.250..0.270).contains(&high),
@@ -115,43 +103,29 @@ const TWENTY: Machine = Machine {
 };
 
 #[test]
-fn of_twenty_cases() {
-    for (blocks, lag1, held, width) in table("twenty cases", TWENTY) {
-        assert!((0.92..0.985).contains(&held), "{blocks}, {lag1}: {held}");
-        assert!(lag1 > 0.0 || width < 1.4, "{blocks}, {lag1}: {width}");
-    }
-}
-
-#[test]
-fn of_cases_that_share_half() {
-    let machine = Machine {
-        shared: 0.5,
+fn of_runs_on_several_machines() {
+    let machine = |cases, shared, drift| Machine {
+        cases,
+        shared,
+        drift,
         ..TWENTY
     };
-    for (blocks, lag1, held, width) in table("half is shared", machine) {
-        assert!(held >= 0.92, "{blocks}, {lag1}: {held}");
-        assert!(lag1 > 0.0 || width < 2.0, "{blocks}, {lag1}: {width}");
-    }
-}
-
-#[test]
-fn of_cases_that_drift_together() {
-    let machine = Machine {
-        drift: 0.2,
-        ..TWENTY
-    };
-    for (blocks, lag1, held, width) in table("shared drift", machine) {
-        assert!(held >= 0.92, "{blocks}, {lag1}: {held}");
-        assert!(lag1 > 0.0 || width < 2.0, "{blocks}, {lag1}: {width}");
-    }
-}
-
-#[test]
-fn of_a_single_case() {
-    let machine = Machine { cases: 1, ..TWENTY };
-    for (blocks, lag1, held, width) in table("a single case", machine) {
-        assert!(held >= 0.92, "{blocks}, {lag1}: {held}");
-        assert!(lag1 > 0.0 || width < 2.0, "{blocks}, {lag1}: {width}");
+    for (name, machine, most, widest) in [
+        ("twenty cases", TWENTY, 0.985, 1.4),
+        ("half is shared", machine(20, 0.5, 0.0), 1.0, 2.0),
+        ("shared drift", machine(20, 0.0, 0.2), 1.0, 2.0),
+        ("a single case", machine(1, 0.0, 0.0), 1.0, 2.0),
+    ] {
+        for (blocks, lag1) in [8, 12, 20]
+            .into_iter()
+            .flat_map(|blocks| [0.0, 0.3, 0.6].map(|lag1| (blocks, lag1)))
+        {
+            let (held, width) = Machine { lag1, ..machine }.coverage(blocks);
+            let cell = format!("{name}, {blocks} blocks, lag-1 {lag1}");
+            println!("{cell}: coverage {held:.3}, width {width:.2}");
+            assert!((0.92..=most).contains(&held), "{cell}: {held}");
+            assert!(lag1 > 0.0 || width < widest, "{cell}: {width}");
+        }
     }
 }
 

@@ -16,7 +16,7 @@ mod coverage;
 mod properties;
 mod usl;
 
-use keymark_stats::{Estimate, Quantity};
+use keymark_stats::{Blocks, Estimate, Quantity, RunDependence, Seconds, mean};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -38,6 +38,11 @@ impl Noise {
     fn next(&mut self, state: f64, lag1: f64) -> f64 {
         lag1 * state + (1.0 - lag1 * lag1).sqrt() * self.normal()
     }
+}
+
+/// The mean of a case without others.
+fn alone(case: &Blocks, seed: u64) -> Estimate<Seconds> {
+    mean(case, &RunDependence::default(), seed).unwrap()
 }
 
 /// The share of rounds in which something is so.
