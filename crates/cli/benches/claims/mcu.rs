@@ -1,6 +1,8 @@
-//! The simulator's predictions against the published times of the FST-01.
+//! The simulator: its speed, functional and timed, against QEMU on the same program, and its predictions
+//! against the published times of the FST-01.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
@@ -9,16 +11,19 @@ use keymark_mcu::timing::{Pipeline, Untimed};
 use keymark_records::published;
 use keymark_stats::Seconds;
 
-use super::figure::{Failure, Figure, Limit};
+use super::figure::{Failure, Figure, Limit, median, time};
+use super::unmarked;
 
+/// Executions of each kind, in turns.
+const TURNS: usize = 5;
 /// `gpg --decrypt` on the FST-01, host included.
 const PUBLISHED: &str = "data/published/gnuk-f103-2017.csv";
 const PUBLISHED_ROWS: &[u8] = include_bytes!("../../../../data/published/gnuk-f103-2017.csv");
 
-/// The deviation of each prediction.
+/// All figures of the simulator.
 pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
     let target: Target = "stm32f103:gnuk-2017".parse()?;
-    let mut figures = Vec::new();
+    let mut figures = speed(&target)?;
     let record = published::parse(Path::new(PUBLISHED), PUBLISHED_ROWS)?;
     for case in &record.cases {
         let Some(Seconds(published)) = case.published.as_ref().map(|figure| figure.mean) else {
@@ -37,4 +42,99 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
         ));
     }
     Ok(figures)
+}
+
+/// Functional, timed and QEMU's execution of RSA-4096 take turns.
+fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
+    let kernel = Kernel::Rsa4096;
+    let elf = tempfile::NamedTempFile::new()?;
+    std::fs::write(
+        elf.path(),
+        unmarked::elf_without_markers(kernel, &target.mcu, &target.options)?,
+    )?;
+    let mcu = &target.mcu;
+    let (mut functional, mut timed, mut qemu) = (Vec::new(), Vec::new(), Vec::new());
+    let mut instructions = 0;
+    for _ in 0..TURNS {
+        let took = time::<Failure>(|| {
+            instructions = kernel.execute(mcu, &target.options)?.executed();
+            Ok(())
+        })?;
+        functional.push(took.as_secs_f64());
+        let took = time::<Failure>(|| {
+            kernel.time(mcu, &target.options)?;
+            Ok(())
+        })?;
+        timed.push(took.as_secs_f64());
+        if let Some(time) = run_qemu(elf.path())? {
+            qemu.push(time);
+        }
+    }
+    let million = instructions as f64 / 1e6;
+    let (functional, timed) = (median(functional), median(timed));
+    println!(
+        "rsa4096 on {target}, {million:.1} M instructions: functional {:.0} M instructions/s, timed {:.0}, {timed:.2} s",
+        million / functional,
+        million / timed
+    );
+    if qemu.is_empty() {
+        println!(
+            "SKIPPED: qemu-system-arm is missing, with which the simulator's speed is compared; apt-get install \
+             qemu-system-arm brings it"
+        );
+        return Ok(Vec::new());
+    }
+    let qemu = median(qemu);
+    println!(
+        "qemu-system-arm on the same program, functional, process start included: {:.0} M instructions/s",
+        million / qemu
+    );
+    Ok(vec![
+        figure("functional execution", qemu / functional, 0.35),
+        figure("timed execution", qemu / timed, 0.17),
+    ])
+}
+
+/// A speed as a share of QEMU's in the same minute: machines differ by a factor of two.
+fn figure(name: &str, share: f64, least: f64) -> Figure {
+    Figure::new(
+        format!("{name} of rsa4096 over qemu-system-arm's, medians of {TURNS}"),
+        share,
+        Limit::AtLeast(least),
+        "",
+    )
+}
+
+/// The whole process; `None` where there is no QEMU.
+fn run_qemu(elf: &Path) -> Result<Option<f64>, Failure> {
+    let mut command = Command::new("qemu-system-arm");
+    command
+        .args([
+            "-machine",
+            "mps2-an385",
+            "-nographic",
+            "-monitor",
+            "none",
+            "-serial",
+            "none",
+        ])
+        .args(["-semihosting-config", "enable=on,target=native", "-kernel"])
+        .arg(elf)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        // QEMU writes there what the program says by semihosting.
+        .stderr(Stdio::null());
+    let mut status = None;
+    let took = time(|| {
+        status = Some(command.status()?);
+        Ok(())
+    });
+    match (took, status) {
+        (Ok(took), Some(status)) if status.success() => Ok(Some(took.as_secs_f64())),
+        (Ok(_), status) => Err(format!("qemu-system-arm ended with {status:?}").into()),
+        (Err::<_, std::io::Error>(error), _) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(None)
+        }
+        (Err(error), _) => Err(format!("qemu-system-arm: {error}").into()),
+    }
 }

@@ -19,6 +19,8 @@ mod program;
 mod raw;
 mod signature;
 mod spawn;
+#[path = "../../../mcu/tests/it/unmarked.rs"]
+mod unmarked;
 mod view;
 
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Kernels for machines that know no markers, such as QEMU.
+//! Kernels for machines that know no markers, such as QEMU; `cli/benches` includes this file.
 
 use keymark_mcu::McuError;
 use keymark_mcu::decode::is_wide;
