@@ -232,7 +232,7 @@ faults: packages-bench
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 FIGURES = $(CARGO) bench --locked -p keymark --bench figures --
-overhead: packages-bench kryoptic build
+overhead: packages-bench kryoptic sop build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
 	$(FIGURES) overhead --markdown $(CURDIR)/docs/performance.md
 

@@ -8,6 +8,7 @@ mod analysis;
 mod c_loop;
 mod calibration;
 mod card;
+mod commits;
 mod figure;
 mod kryoptic;
 mod markdown;
@@ -67,6 +68,18 @@ const OVERHEAD: &[Claim] = &[
     ("pcsc", || pcsc::measure(&decrypt(StackName::RAW)?)),
     ("spawn", || {
         Ok(vec![spawn::measure(&decrypt(StackName::GPG)?)?])
+    }),
+    ("sop", || {
+        let parameters = Parameters::from([("program", "rsop")]);
+        let case = sign("ed25519", StackName::of("sop"))?;
+        Ok(vec![spawn::sop(&Case { parameters, ..case })?])
+    }),
+    ("commits", || {
+        let case = Case {
+            parameters: Parameters::from([("format", "ssh")]),
+            ..sign("ed25519", StackName::of("git"))?
+        };
+        Ok(vec![commits::measure(&case)?])
     }),
 ];
 
