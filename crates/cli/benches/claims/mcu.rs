@@ -57,12 +57,13 @@ fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
     let mut instructions = 0;
     for _ in 0..TURNS {
         let took = time::<Failure>(|| {
-            instructions = kernel.execute(mcu, &target.options)?.executed();
+            instructions = kernel.run(mcu, &target.options, &mut Untimed)?.executed();
             Ok(())
         })?;
         functional.push(took.as_secs_f64());
         let took = time::<Failure>(|| {
-            kernel.time(mcu, &target.options)?;
+            let mut pipeline = Pipeline::new(mcu.timing, mcu.flash, &mcu.layout);
+            kernel.run(mcu, &target.options, &mut pipeline)?;
             Ok(())
         })?;
         timed.push(took.as_secs_f64());
