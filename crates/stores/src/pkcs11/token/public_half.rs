@@ -1,6 +1,7 @@
 //! Public halves of a token's keys: from the key itself, the public key or the certificate next to it.
 
 use cryptoki::context::Pkcs11;
+use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
@@ -16,7 +17,7 @@ use openssl::x509::X509;
 use super::keys::{Attributes, KeyInfo, describe, parameter_set};
 use crate::device::{PublicDer, PublicPart};
 use crate::pkcs11::module::codes::failed;
-use crate::public_key::PublicKey;
+use crate::public_key::{PublicKey, der_signature};
 
 /// The public keys and certificates that show without a PIN. A key that keymark does not understand has no octets.
 pub(crate) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart>, Error> {
@@ -134,8 +135,19 @@ pub(crate) fn public_half(
         return Ok(public);
     }
     let numbers = |object: &ObjectHandle| public_numbers(session, *object, algorithm).ok()?;
-    let publics = beside(ObjectClass::PUBLIC_KEY)?;
-    if let Some(public) = publics.iter().find_map(numbers) {
+    let mut publics: Vec<PublicKey> = beside(ObjectClass::PUBLIC_KEY)?
+        .iter()
+        .filter_map(numbers)
+        .collect();
+    if publics.len() > 1 {
+        publics.retain(|public| has_signed(session, key, public));
+        if publics.is_empty() {
+            return Err(missing(
+                "several public keys have its CKA_ID, and none verifies its signature",
+            ));
+        }
+    }
+    if let Some(public) = publics.into_iter().next() {
         return Ok(public);
     }
     if let Some(certificate) = beside(ObjectClass::CERTIFICATE)?.first().copied() {
@@ -173,6 +185,18 @@ fn beside(
     }
     let named = find(vec![id, label])?;
     Ok(if named.is_empty() { found } else { named })
+}
+
+/// Returns whether a private key on a short-Weierstrass curve signs what the public key verifies.
+fn has_signed(session: &Session, key: ObjectHandle, public: &PublicKey) -> bool {
+    const DIGEST: [u8; 32] = [0x4b; 32];
+    let signature = session.sign(&Mechanism::Ecdsa, key, &DIGEST);
+    let verified = signature.ok().and_then(|signature| {
+        let (r, s) = signature.split_at(signature.len() / 2);
+        let signature = der_signature(r, s).ok()?;
+        public.verify(None, &DIGEST, &signature).ok()
+    });
+    verified == Some(true)
 }
 
 fn public_numbers(
