@@ -45,14 +45,23 @@ impl OpenSsh {
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let search = SearchPath::of(directory);
         let banner = SSH.said(&SSH.locate(&search)?, &["-V"])?;
-        let (version, libcrypto) = versions(&banner)
-            .ok_or_else(|| SSH.missing(format!("ssh -V says '{}'", banner.trim())))?;
+        let (version, libcrypto) = versions(&banner).ok_or_else(|| unusable(banner.trim()))?;
         Ok(Self {
             agent: AGENT.locate(&search)?,
             version,
             libcrypto,
         })
     }
+}
+
+/// The reason why an ssh that is installed does not tell its version.
+fn unusable(said: &str) -> Error {
+    if said.starts_with("No user exists for uid") {
+        let advice =
+            "OpenSSH's programs need an entry for it in /etc/passwd (or another nsswitch source)";
+        return Error::call("ssh -V", format!("this user has no name: {said}"), advice);
+    }
+    SSH.missing(format!("ssh -V says '{said}'"))
 }
 
 /// `OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.19 27 Jan 2026`; one without a library says so in its place.
@@ -82,5 +91,20 @@ mod tests {
             ("10.0p2".to_owned(), None)
         );
         assert_eq!(versions("dropbear v2022.83"), None);
+    }
+
+    #[test]
+    fn a_user_without_a_name_is_not_told_to_install_ssh() {
+        let text = unusable("No user exists for uid 12345").to_string();
+        assert!(
+            text.contains("uid 12345") && text.contains("/etc/passwd"),
+            "{text}"
+        );
+        assert!(!text.contains("install"), "{text}");
+        let other = unusable("dropbear v2022.83").to_string();
+        assert!(
+            other.contains("dropbear") && other.contains("install"),
+            "{other}"
+        );
     }
 }
