@@ -2,13 +2,20 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::time::Duration;
 
 use tempfile::Builder;
 
 use crate::exit::Failure;
 use crate::output;
+
+/// Around the random name of what is not whole yet.
+const PREFIX: &str = ".keymark-";
+const SUFFIX: &str = ".part";
+/// Since nothing was added to it.
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Treatment of an existing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,11 +53,12 @@ pub(crate) fn write(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
+    sweep(directory);
     // As any other program's file, what the umask allows.
     let mode = found.map_or(0o666, |found| found.permissions().mode());
     let beside = Builder::new()
-        .prefix(".keymark-")
-        .suffix(".part")
+        .prefix(PREFIX)
+        .suffix(SUFFIX)
         .permissions(Permissions::from_mode(mode))
         .tempfile_in(directory)?;
     filled(beside.as_file())?;
@@ -59,6 +67,24 @@ pub(crate) fn write(
         Existing::Replaced => beside.persist(&path),
     };
     placed.map(drop).map_err(|refused| refused.error)
+}
+
+/// Removes what a keymark has left that was killed while it wrote: nobody writes for so long without a word.
+fn sweep(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_left = || {
+            let found = entry.metadata().ok()?;
+            let age = found.modified().ok()?.elapsed().ok()?;
+            let is_own = found.is_file() && found.uid() == nix::unistd::geteuid().as_raw();
+            (is_own && age > ABANDONED).then_some(())
+        };
+        if name.starts_with(PREFIX) && name.ends_with(SUFFIX) && is_left().is_some() {
+            // The next one tries again.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Puts that in the file's place.
@@ -78,6 +104,8 @@ pub(crate) fn put(path: Option<&Path>, text: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     #[test]
@@ -98,7 +126,17 @@ mod tests {
         std::os::unix::fs::symlink(&path, &link).unwrap();
         write(&link, Existing::Replaced, text("three")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "three");
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+        // What was left by one that was killed goes, and what another is writing stays.
+        for (name, age) in [
+            (".keymark-a.part", 2 * ABANDONED),
+            (".keymark-b.part", Duration::ZERO),
+        ] {
+            let left = File::create(place.path().join(name)).unwrap();
+            left.set_modified(SystemTime::now() - age).unwrap();
+        }
+        write(&link, Existing::Replaced, text("three")).unwrap();
+        assert!(place.path().join(".keymark-b.part").exists());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
         write(Path::new("/dev/null"), Existing::Replaced, text("gone")).unwrap();
         let full = write(Path::new("/dev/full"), Existing::Replaced, text("gone"));
         assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull);
