@@ -54,7 +54,6 @@ pub struct Arguments {
     #[arg(
         long,
         global = true,
-        value_enum,
         value_name = "WHEN",
         default_value = "auto",
         help_heading = GLOBAL,
@@ -182,7 +181,6 @@ pub struct FormatArguments {
     /// Format of the output: text, or json with one object per line
     #[arg(
         long,
-        value_enum,
         value_name = "FORMAT",
         default_value = "text",
         hide_default_value = true,
