@@ -265,6 +265,13 @@ mod tests {
         text.lines().map(str::to_owned).collect()
     }
 
+    fn origin() -> Origin {
+        Origin {
+            device: DeviceName::new("a card"),
+            provenance: Provenance::Virtual,
+        }
+    }
+
     fn transmit(begin_ms: u64, end_ms: u64, header: [u8; 4], status: u16) -> TracedCall {
         TracedCall {
             call: Call::Transmit,
@@ -301,15 +308,10 @@ mod tests {
         assert_eq!(kind.first, Duration::from_millis(10));
         assert_eq!(kind.later, Some(Duration::from_millis(5)));
         assert_eq!(kind.complaint, Some(0x6982));
-
-        let origin = Origin {
-            device: DeviceName::new("a card"),
-            provenance: Provenance::Virtual,
-        };
-        let breakdown = lines(&breakdown(&trace, &origin));
+        let breakdown = lines(&breakdown(&trace, &origin()));
         let card = breakdown.iter().find(|line| line.starts_with("card"));
         assert!(card.unwrap().contains("26.0 %"), "{breakdown:#?}");
-        let list = lines(&list(&records, 0, &origin));
+        let list = lines(&list(&records, 0, &origin()));
         assert_eq!(list.len(), 1 + records.len());
         for line in breakdown[1..].iter().chain(&list[1..]) {
             assert!(line.ends_with("a card     virtual"), "{line}");
@@ -332,11 +334,7 @@ mod tests {
             Trace::of(&[verify], 0, 5_000_000)
         };
         assert!(!asked(4).verified && !asked(5).verified && asked(11).verified);
-        let origin = Origin {
-            device: DeviceName::new("a card"),
-            provenance: Provenance::Virtual,
-        };
-        let shown = lines(&commands(&asked(4), &origin));
+        let shown = lines(&commands(&asked(4), &origin()));
         assert!(shown[1].contains("63C3 3 PIN tries left"), "{shown:#?}");
     }
 }
