@@ -119,14 +119,10 @@ fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> 
     }
     let mut endings = record.cases.iter().filter_map(|case| case.ending.as_ref());
     if record.state == RunState::Interrupted {
-        Exit::Interrupted
-    } else if saved.is_some_and(Result::is_err)
-        || endings.any(|ending| ending.stopped == Stopped::Failed)
-    {
-        Exit::Failed
-    } else {
-        Exit::Fine
+        return Exit::Interrupted;
     }
+    let failed = endings.any(|ending| ending.stopped == Stopped::Failed);
+    Exit::of(failed || saved.is_some_and(Result::is_err), false)
 }
 
 /// Writes a run, or a series by its name, to the file that is wanted. Returns whether nothing failed.

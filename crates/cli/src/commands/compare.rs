@@ -175,10 +175,5 @@ fn judge(comparison: &Comparison, limit: f64) -> Exit {
         ));
     }
     let is_decided = judgement.undecided.is_empty() && comparison.missing.is_empty();
-    match (judgement.slower.is_empty(), is_decided) {
-        (true, true) => Exit::Fine,
-        (true, false) => Exit::Incomplete,
-        (false, true) => Exit::Failed,
-        (false, false) => Exit::FailedAndIncomplete,
-    }
+    Exit::of(!judgement.slower.is_empty(), !is_decided)
 }
