@@ -26,6 +26,16 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Returns the status by whether something failed, and whether something was not read or decided.
+    pub(crate) const fn of(failed: bool, incomplete: bool) -> Self {
+        match (failed, incomplete) {
+            (false, false) => Self::Fine,
+            (true, false) => Self::Failed,
+            (false, true) => Self::Incomplete,
+            (true, true) => Self::FailedAndIncomplete,
+        }
+    }
+
     /// Returns the status if something could also not be read.
     pub(crate) const fn and_incomplete(self) -> Self {
         match self {

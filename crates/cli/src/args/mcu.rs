@@ -161,7 +161,7 @@ pub struct FirmwareArguments {
     pub folded: Option<PathBuf>,
 
     /// Format of the output: for people, one JSON object, or JUnit's XML with a test for the program's end and each budget
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FirmwareFormat,
 }
 
@@ -198,7 +198,7 @@ pub struct FirmwareComparison {
     pub fail_above: Option<f64>,
 
     /// Format of the output: for people, one JSON object per row, or JUnit's XML with a test for the whole and each phase
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FirmwareFormat,
 }
 

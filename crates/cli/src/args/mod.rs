@@ -20,7 +20,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use itertools::Itertools;
-use keymark_bench::{AlgorithmChoice, Baseline, Rate, StackName, UnknownAlgorithm};
+use keymark_bench::{AlgorithmChoice, Baseline, Pacing, Rate, StackName, UnknownAlgorithm};
 use keymark_records::archive::RunSelector;
 use keymark_records::published::PublishedTable;
 use keymark_report::pictures::PictureKind;
@@ -54,7 +54,6 @@ pub struct Arguments {
     #[arg(
         long,
         global = true,
-        value_enum,
         value_name = "WHEN",
         default_value = "auto",
         help_heading = GLOBAL,
@@ -182,7 +181,6 @@ pub struct FormatArguments {
     /// Format of the output: text, or json with one object per line
     #[arg(
         long,
-        value_enum,
         value_name = "FORMAT",
         default_value = "text",
         hide_default_value = true,
@@ -222,6 +220,15 @@ impl LoadArguments {
     /// Returns the numbers of workers or users.
     pub fn at_once(&self) -> Option<&[NonZeroU32]> {
         self.workers.as_deref().or(self.users.as_deref())
+    }
+
+    /// Returns how operations follow one another.
+    pub fn pacing(&self) -> Pacing {
+        match (self.rate, self.think) {
+            (Some(rate), _) => Pacing::Open(rate),
+            (None, Some(longest)) => Pacing::Thinking(longest),
+            (None, None) => Pacing::Closed,
+        }
     }
 }
 

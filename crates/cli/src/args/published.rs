@@ -33,7 +33,6 @@ pub struct PublishedArguments {
     /// Format of the output
     #[arg(
         long,
-        value_enum,
         value_name = "FORMAT",
         default_value = "text",
         help_heading = "Output"

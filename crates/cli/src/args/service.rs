@@ -104,7 +104,7 @@ pub enum ServiceSuite {
 #[derive(Debug, Args)]
 pub struct ServiceSuiteArguments {
     /// Suite
-    #[arg(value_enum, value_name = "SUITE")]
+    #[arg(value_name = "SUITE")]
     pub suite: ServiceSuite,
 
     /// Time of each load [default: 8s]

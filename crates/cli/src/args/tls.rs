@@ -225,13 +225,12 @@ pub enum SuiteExtent {
 #[derive(Debug, Args)]
 pub struct TlsSuiteArguments {
     /// Suite
-    #[arg(value_enum, value_name = "SUITE")]
+    #[arg(value_name = "SUITE")]
     pub suite: TlsSuite,
 
     /// How much of it
     #[arg(
         long,
-        value_enum,
         value_name = "EXTENT",
         default_value = "short",
         help_heading = "What to measure"

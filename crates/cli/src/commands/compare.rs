@@ -7,7 +7,7 @@ use keymark_report::compare::{Comparison, Criteria, Noise, Side};
 use keymark_report::units::counted;
 use keymark_report::visible::excerpt;
 
-use crate::args::{BaselineArgument, CompareArguments, SideArgument, Units};
+use crate::args::{BaselineArgument, CompareArguments, SideArgument};
 use crate::documents::comparison;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
@@ -31,7 +31,7 @@ fn compared(
     archive: &Archive,
     criteria: Criteria,
 ) -> Result<Comparison, Failure> {
-    if let Some(Units::Machine) = arguments.by {
+    if arguments.by.is_some() {
         return of_machines(arguments.sides.clone(), archive, criteria);
     }
     let (pattern, baseline) = match &arguments.baseline {
@@ -175,10 +175,5 @@ fn judge(comparison: &Comparison, limit: f64) -> Exit {
         ));
     }
     let is_decided = judgement.undecided.is_empty() && comparison.missing.is_empty();
-    match (judgement.slower.is_empty(), is_decided) {
-        (true, true) => Exit::Fine,
-        (true, false) => Exit::Incomplete,
-        (false, true) => Exit::Failed,
-        (false, false) => Exit::FailedAndIncomplete,
-    }
+    Exit::of(!judgement.slower.is_empty(), !is_decided)
 }

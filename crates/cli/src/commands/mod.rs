@@ -91,10 +91,6 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
 
 /// Carries out what changes nothing in the archive.
 fn reading(named: Option<&PathBuf>, run: impl FnOnce(&Archive) -> Outcome) -> Outcome {
-    let archive = readable(named)?;
+    let archive = archive::open_to_read(named)?;
     Ok(archive::report_unreadable(&archive, run(&archive)?))
-}
-
-fn readable(named: Option<&PathBuf>) -> Result<Archive, Failure> {
-    Ok(archive::open_to_read(named)?)
 }

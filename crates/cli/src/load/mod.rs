@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use keymark_bench::runner::Runner;
 use keymark_bench::{
-    Case, Load, MonotonicClock, Pacing, Plan, Record, RunState, Settings, StopRule, StoreIdentity,
-    Worker, reference,
+    Case, Load, MonotonicClock, Plan, Record, RunState, Settings, StopRule, StoreIdentity,
+    reference,
 };
 use keymark_load::LoadSettings;
 use keymark_report::units;
@@ -44,22 +44,18 @@ pub(crate) fn devices(names: &[String], user: &User) -> Result<Inventory, Failur
 
 /// Returns the loads that are wanted, by default those of `usual` workers.
 pub(crate) fn loads(wanted: &LoadArguments, usual: &[u32]) -> Result<Vec<Load>, Failure> {
-    let load = |workers, pacing| Load {
-        workers,
-        worker: Worker::Thread,
-        pacing,
-    };
-    if let Some(rate) = wanted.rate {
-        if wanted.workers.is_some() {
-            let message = "--rate cannot be used with --workers: arrivals wait for no worker";
-            return Err(Failure::usage(message));
-        }
-        return Ok(vec![load(NonZeroU32::MIN, Pacing::Open(rate))]);
+    if wanted.rate.is_some() && wanted.workers.is_some() {
+        let message = "--rate cannot be used with --workers: arrivals wait for no worker";
+        return Err(Failure::usage(message));
     }
-    let pacing = wanted.think.map_or(Pacing::Closed, Pacing::Thinking);
+    let usual = if wanted.rate.is_some() { &[1] } else { usual };
     let usual: Vec<NonZeroU32> = usual.iter().copied().filter_map(NonZeroU32::new).collect();
     let numbers = wanted.at_once().unwrap_or(&usual);
-    Ok(numbers.iter().map(|number| load(*number, pacing)).collect())
+    let load = |number: &NonZeroU32| Load {
+        pacing: wanted.pacing(),
+        ..Load::closed(*number)
+    };
+    Ok(numbers.iter().map(load).collect())
 }
 
 /// Returns the addresses of a running server, if it may be loaded or audited: on another owner's server that is an attack.

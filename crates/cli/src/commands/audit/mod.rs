@@ -40,18 +40,13 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
         }
         AuditFormat::Junit => output::print(&junit(&audit)?),
     }
-    let is_weak = audit.weak().next().is_some();
-    Ok(match (is_weak, audit.not_read.is_empty()) {
-        (true, true) => Exit::Failed,
-        (true, false) => Exit::FailedAndIncomplete,
-        (false, false) => Exit::Incomplete,
-        (false, true) if audit.keys.is_empty() => {
-            return Err(Failure::nothing_usable(
-                "no public key was found; keymark reads OpenPGP, X.509, SSH and PKCS#8",
-            ));
-        }
-        (false, true) => Exit::Fine,
-    })
+    let exit = Exit::of(audit.weak().next().is_some(), !audit.not_read.is_empty());
+    if exit == Exit::Fine && audit.keys.is_empty() {
+        return Err(Failure::nothing_usable(
+            "no public key was found; keymark reads OpenPGP, X.509, SSH and PKCS#8",
+        ));
+    }
+    Ok(exit)
 }
 
 fn junit(audit: &Audit) -> Result<String, Failure> {

@@ -4,7 +4,6 @@ use itertools::Itertools;
 use keymark_advice::policy::Status;
 use keymark_audit::{Audit, AuditQuestion, Finding, FindingKind, FoundKey, Standing};
 use keymark_bench::outside::visible::{shortened, visible};
-use keymark_report::render::Width;
 use keymark_report::units::counted;
 use keymark_report::{Column, TableOf, grouped};
 
@@ -12,14 +11,10 @@ use crate::output;
 
 /// Findings on one screen, at most.
 const ROWS: usize = 20;
-/// Characters of a place or of a name in a sentence, and where there is room for more.
+/// Characters of a name in a sentence; a table has twice as many.
 const NAME: usize = 34;
 /// Items in a sentence that lists what was not read.
 const NAMED: usize = 5;
-/// Of a name before a detail.
-const LEAST: usize = 8;
-/// Space between columns.
-const GAP: usize = 2;
 /// Room for the number of a key.
 const NUMBER: usize = 5;
 /// Room for the names of kinds.
@@ -131,40 +126,24 @@ fn table(findings: &[(&Finding, &FoundKey)]) {
         return;
     }
     output::line("");
-    let widest = |cell: fn(&Finding, &FoundKey) -> String| {
-        let cells = findings
-            .iter()
-            .map(|(finding, key)| cell(finding, key).chars().count());
-        cells.max().unwrap_or_default()
-    };
-    let others = [
-        widest(|finding, _| finding.level.word().to_owned()).max("level".len()),
-        widest(|finding, _| finding.kind.word().to_owned()).max("finding".len()),
-        widest(|_, key| key.key.name()),
-    ];
-    let (place, name) = names(
-        others.iter().sum::<usize>() + GAP * (others.len() + 1),
-        widest(|_, key| key.place.to_string()),
-        widest(|finding, key| whose(finding, key, usize::MAX)),
-    );
     let table = TableOf::new(findings)
         .name("level", |(finding, _)| finding.level.word())
         .name("finding", |(finding, _)| finding.kind.word())
         .name("key", |(_, key)| key.key.name())
-        .name("where", |(_, key)| end_of(&key.place.to_string(), place))
-        .name("whose", |(finding, key)| whose(finding, key, name));
+        .name("where", |(_, key)| key.place.to_string())
+        .name("whose", |(finding, key)| whose(finding, key));
     output::table(table);
 }
 
 /// The owner of a key, and what is particular to the finding.
-fn whose(finding: &Finding, key: &FoundKey, most: usize) -> String {
-    let detail = match finding.detail.as_str() {
-        "" => String::new(),
-        detail => shortened(&format!(" ({detail})"), most),
-    };
-    let left = most.saturating_sub(detail.chars().count()).max(LEAST);
-    let whose = format!("{}{detail}", shortened(&key.owner, left));
-    whose.trim_start().to_owned()
+fn whose(finding: &Finding, key: &FoundKey) -> String {
+    let owner = shortened(&key.owner, 2 * NAME);
+    let detail = shortened(&finding.detail, 2 * NAME);
+    match (owner.is_empty(), detail.is_empty()) {
+        (_, true) => owner,
+        (true, false) => format!("({detail})"),
+        (false, false) => format!("{owner} ({detail})"),
+    }
 }
 
 /// Each statement once: of which kind, what it says, where it is read and what to do.
@@ -219,24 +198,4 @@ fn every_key(audit: &Audit, question: &AuditQuestion) {
         let place = format!("{owner} in {}{}", key.place, also.format(""));
         output::entry(0, &number.to_string(), NUMBER, place.trim_start());
     }
-}
-
-/// Room for a place and for a name, besides columns that take so much: what one of them does not need is the other's.
-fn names(others: usize, place: usize, name: usize) -> (usize, usize) {
-    let room = match output::room() {
-        Width::Unlimited => return (NAME.max(place), 3 * NAME),
-        Width::Columns(columns) => usize::from(columns).saturating_sub(others),
-    };
-    let place = place.min(room.saturating_sub(name).max(3 * room / 5));
-    (place, room - place)
-}
-
-/// The end of a path tells more than its beginning.
-fn end_of(path: &str, most: usize) -> String {
-    let length = path.chars().count();
-    if length <= most {
-        return path.to_owned();
-    }
-    let end: String = path.chars().skip(length + 1 - most).collect();
-    format!("…{end}")
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::{
-    AlgorithmChoice, Baseline, Case, DeviceName, Error, Offer, Order, Pacing, ParameterChoice,
-    Plan, PlanError, Precision, Selection, Settings, StopRule,
+    AlgorithmChoice, Baseline, Case, DeviceName, Error, Offer, Order, ParameterChoice, Plan,
+    PlanError, Precision, Selection, Settings, StopRule,
 };
 use keymark_records::archive::LastMeans;
 use keymark_report::units;
@@ -342,11 +342,7 @@ fn selections(
             (None, None) => vec![NonZeroU32::MIN],
         },
         processes: wanted.processes.clone().unwrap_or_default(),
-        pacing: match (wanted.load.rate, wanted.load.think) {
-            (Some(rate), _) => Pacing::Open(rate),
-            (None, Some(longest)) => Pacing::Thinking(longest),
-            (None, None) => Pacing::Closed,
-        },
+        pacing: wanted.load.pacing(),
         parameters: wanted.parameter.iter().cloned().chain(given).collect(),
         ..common
     }]

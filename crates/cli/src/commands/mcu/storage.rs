@@ -41,10 +41,7 @@ pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     for (geometry, design, error) in refused.into_iter().unique() {
         output::warning(&format!("{design} on {geometry}: {error}"));
     }
-    Ok(match results.is_empty() {
-        true => Exit::Failed,
-        false => Exit::Fine,
-    })
+    Ok(Exit::of(results.is_empty(), false))
 }
 
 fn print(results: &[StorageResult]) {

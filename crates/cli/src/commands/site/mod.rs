@@ -66,11 +66,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
     output::note(&format!("{read}, {refused} refused; {devices}"));
-    Ok(if refused == 0 {
-        Exit::Fine
-    } else {
-        Exit::Failed
-    })
+    Ok(Exit::of(refused > 0, false))
 }
 
 /// A site in the making. Samples are not kept: a folder may have more of them than memory.

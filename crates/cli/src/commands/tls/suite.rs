@@ -65,10 +65,8 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
     let name = arguments.suite.to_possible_value();
     let suite = name.and_then(|name| SUITES.get(name.get_name()));
     let suite = suite.ok_or_else(|| Failure::failed("data/tls-suites.toml lacks the suite"))?;
-    let complete = suite.complete.as_ref().filter(|_| match arguments.plan {
-        SuiteExtent::Short => false,
-        SuiteExtent::Complete => true,
-    });
+    let is_complete = arguments.plan == SuiteExtent::Complete;
+    let complete = suite.complete.as_ref().filter(|_| is_complete);
     let user = user::of_arguments(&arguments.run.run.card);
     let names = or_usual(&arguments.device, &suite.devices);
     let inventory = load::devices(&names, &user)?;

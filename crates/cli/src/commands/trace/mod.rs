@@ -1,13 +1,13 @@
 //! `keymark trace`
 
 mod pkcs11;
-mod summary;
 mod tables;
 
 use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use self::tables::Trace;
 use itertools::Itertools;
 use keymark_bench::{DeviceName, Error, Provenance};
 use keymark_report::{Document, Section};
@@ -21,7 +21,6 @@ use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::alarm;
 use signal_hook::low_level::unregister;
-use summary::Trace;
 
 use crate::args::TraceArguments;
 use crate::documents::abilities;

@@ -14,17 +14,16 @@ use keymark_report::units;
 
 use super::mcu::predict::predict_all;
 use super::mcu::record;
-use super::readable;
 use crate::args::{MakeArguments, TwinCommand};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::{file, output};
+use crate::{archive, file, output};
 
 pub(super) fn run(command: &TwinCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
         TwinCommand::Make(arguments) => {
             let profile = match &arguments.mcu {
                 Some(target) => predicted(target, arguments)?,
-                None => measured(arguments, &readable(archive)?)?,
+                None => measured(arguments, &archive::open_to_read(archive)?)?,
             };
             file::put(arguments.output.as_deref(), &profile)?;
             Ok(Exit::Fine)
