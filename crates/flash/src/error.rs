@@ -1,6 +1,5 @@
 //! Errors of storing objects.
 
-use crate::geometry::GeometryError;
 use crate::nor::FlashError;
 use crate::object::ObjectId;
 
@@ -10,9 +9,6 @@ pub enum StorageError {
     /// The flash refused, or lost power.
     #[error(transparent)]
     Flash(#[from] FlashError),
-    /// The geometry is invalid.
-    #[error(transparent)]
-    Geometry(#[from] GeometryError),
     /// The design cannot work on the geometry.
     #[error(
         "needs {needed} {unit} and has {available}: {why}; reserve more flash or use another design"

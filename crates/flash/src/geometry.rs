@@ -143,7 +143,7 @@ impl Geometry {
     }
 
     /// Checks what a file may have got wrong.
-    pub fn validate(&self) -> Result<(), GeometryError> {
+    fn validate(&self) -> Result<(), GeometryError> {
         let unit = self.program_unit_bytes;
         let bytes = self.sectors.iter().try_fold(0usize, |sum, run| {
             run.count

@@ -23,17 +23,6 @@ pub(crate) struct Page {
     pub(crate) next: usize,
 }
 
-/// Content of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seal {
-    /// Nothing at all.
-    Blank,
-    /// Records, in this generation.
-    Generation(u32),
-    /// Debris of an interrupted erase or copy.
-    Debris,
-}
-
 /// Result of a scan.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scan {
@@ -99,19 +88,14 @@ impl Page {
         Ok(())
     }
 
-    /// Reads the head of the page.
-    pub(crate) fn inspect(&self, flash: &Flash) -> Result<Seal, FlashError> {
-        if flash.is_blank(self.bytes.clone()) {
-            return Ok(Seal::Blank);
-        }
+    /// Reads the generation; `None` where the page is blank or has the debris of an interrupted erase or copy.
+    fn sealed(&self, flash: &Flash) -> Result<Option<u32>, FlashError> {
         let start = self.bytes.start;
         let head = readable(flash, start, start + SEAL, self.bytes.end)?;
-        Ok(match head.and_then(<[u8]>::split_first_chunk) {
-            Some((generation, check)) if crc32(&[b"seal", generation]).to_le_bytes() == check => {
-                Seal::Generation(u32::from_le_bytes(*generation))
-            }
-            _ => Seal::Debris,
-        })
+        let sealed = head
+            .and_then(<[u8]>::split_first_chunk)
+            .filter(|(generation, check)| crc32(&[b"seal", *generation]).to_le_bytes() == *check);
+        Ok(sealed.map(|(generation, _)| u32::from_le_bytes(*generation)))
     }
 
     /// Its records, and what a power loss left between them.
@@ -189,10 +173,9 @@ pub(crate) fn mount(
     catalog: &mut Catalog,
 ) -> Result<Vec<FlashRecord>, FlashError> {
     for page in &mut *pages {
-        match page.inspect(flash)? {
-            Seal::Blank => {}
-            Seal::Debris => page.clear(flash)?,
-            Seal::Generation(generation) => page.generation = Some(generation),
+        page.generation = page.sealed(flash)?;
+        if page.generation.is_none() {
+            page.clear(flash)?;
         }
     }
     let mut order: Vec<&mut Page> = pages.iter_mut().collect();

@@ -70,15 +70,13 @@ const SEED: u64 = 1;
 /// are not counted.
 ///
 /// # Errors
-/// [`StorageError::DoesNotFit`] with the reason if the design cannot work on the geometry,
-/// [`StorageError::Geometry`] if that is none.
+/// [`StorageError::DoesNotFit`] with the reason if the design cannot work on the geometry.
 pub fn simulate(
     geometry: &Geometry,
     design: DesignKind,
     workload: Workload,
     most_writes: u64,
 ) -> Result<StorageResult> {
-    geometry.validate()?;
     let mut flash = Flash::new(geometry);
     let mut storage = design.format(&mut flash)?;
     for write in provisioning(SEED) {

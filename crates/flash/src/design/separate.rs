@@ -85,14 +85,6 @@ impl Separate {
             certificate: Slots::mount(flash, certificate)?,
         })
     }
-
-    fn catalogs(&self) -> [&Catalog; 3] {
-        [
-            &self.pool.catalog,
-            &self.keys.catalog,
-            &self.certificate.catalog,
-        ]
-    }
 }
 
 impl Design for Separate {
@@ -117,8 +109,9 @@ impl Design for Separate {
     fn space(&self) -> Space {
         let slots = self.keys.pages.iter().chain(&self.certificate.pages);
         let pages = self.pool.segments.iter().chain(slots);
+        let pool = self.pool.catalog.bytes();
         Space {
-            used_bytes: self.catalogs().into_iter().map(Catalog::bytes).sum(),
+            used_bytes: pool + self.keys.catalog.bytes() + self.certificate.catalog.bytes(),
             reserved_bytes: pages.map(|page| page.bytes.len()).sum(),
         }
     }

@@ -12,7 +12,6 @@ use keymark_flash::geometry::{Geometry, SectorRun};
 use keymark_flash::nor::{Flash, FlashError};
 use keymark_flash::object::ObjectId;
 use keymark_flash::workload::{Workload, Write, provisioning};
-use proptest::prelude::*;
 
 use crate::geometry;
 
@@ -126,21 +125,20 @@ impl EveryKey {
     }
 }
 
-/// How thoroughly cuts are tried. Every step of every write is cut; of some writes what comes after
-/// a cut is also tried.
-#[derive(Clone, Copy)]
-struct Depth {
-    /// Writes after provisioning.
-    warm: usize,
-    /// Number of writes at the end that are followed up,
-    last: usize,
-    /// and of those before that erase something: of keys, certificates and others each.
-    erasing: usize,
-    /// After three cuts of such a write the mount is cut at one step in this number.
-    mount_stride: u64,
-    /// After one cut in this number, those that tear an erase and the last ones the storage is used further.
-    uses: u64,
-}
+// Every step of every write is cut; of some writes what comes after a cut is also tried.
+
+/// Writes after provisioning, and the number of them before which keys and certificates are written too.
+const WARM: usize = 900;
+const SMALL: usize = 150;
+/// Number of writes at the end that are followed up, and of those before that erase something: of keys, certificates and
+/// others each.
+const LAST: usize = 4;
+const ERASING: usize = 3;
+/// After three cuts of such a write the mount is cut at one step in this number.
+const MOUNT_STRIDE: u64 = 5;
+/// After one cut in this number, those that tear an erase and the last ones the storage is used further.
+const USES: u64 = 97;
+const SEED: u64 = 11;
 
 struct Trial<'a> {
     kind: DesignKind,
@@ -178,8 +176,8 @@ impl Trial<'_> {
     }
 
     /// Cuts a mount of this flash at its steps.
-    fn cut_mounts(&self, flash: &Flash, seed: u64, stride: u64) {
-        for step in (seed % stride..).step_by(stride as usize) {
+    fn cut_mounts(&self, flash: &Flash, seed: u64) {
+        for step in (seed % MOUNT_STRIDE..).step_by(MOUNT_STRIDE as usize) {
             let mut flash = flash.clone();
             flash.cut_power_after(step, seed ^ step.wrapping_mul(0x9e37_79b9));
             match self.kind.mount(&mut flash) {
@@ -223,7 +221,7 @@ fn cut_everywhere(
     flash: &Flash,
     write: &Write,
     seed: u64,
-    follow_up: Option<Depth>,
+    is_followed_up: bool,
 ) {
     let context = trial.context.clone();
     let mut whole = flash.clone();
@@ -244,18 +242,18 @@ fn cut_everywhere(
         );
         flash.restore_power();
         trial.context = format!("{context}, cut after {step}, torn by {seed}");
-        let Some(depth) = follow_up else {
+        if !is_followed_up {
             trial.mounted(&mut flash, "mounted");
             continue;
-        };
+        }
         if [steps / 5, steps * 3 / 5, steps - 1].contains(&step) {
-            trial.cut_mounts(&flash, seed, depth.mount_stride);
+            trial.cut_mounts(&flash, seed);
         }
         let storage = trial.mounted(&mut flash, "mounted");
         let torn_erase = erases
             .replace(flash.erases().to_vec())
             .is_some_and(|before| before != flash.erases());
-        if torn_erase || steps - step <= 6 || step % depth.uses == seed % depth.uses {
+        if torn_erase || steps - step <= 6 || step % USES == seed % USES {
             trial.use_further(storage, &mut flash, seed);
         }
     }
@@ -263,10 +261,10 @@ fn cut_everywhere(
 
 /// Runs a sequence with power cut at every step of every write; follows up the last writes and
 /// some of those before that erase something.
-fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) {
-    let writes = sequence(seed, depth.warm, SMALL);
-    let last = writes.len() - depth.last;
-    let mut erasing = [depth.erasing; 3];
+fn cut_sequence(geometry: &Geometry, kind: DesignKind) {
+    let writes = sequence();
+    let last = writes.len() - LAST;
+    let mut erasing = [ERASING; 3];
     let mut flash = Flash::new(geometry);
     let mut storage = kind.format(&mut flash).unwrap();
     let (mut model, mut keys) = (Model::new(), EveryKey::default());
@@ -289,14 +287,10 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
             kind,
             states: [State::of(model), State::of(new.clone())],
             keys: &keys,
-            context: format!(
-                "{} {kind} {seed}, write {index} ({})",
-                geometry.name, write.object
-            ),
+            context: format!("{} {kind}, write {index} ({})", geometry.name, write.object),
         };
-        let follow_up = (index >= last || erases).then_some(depth);
-        let cut_seed = seed ^ (index as u64) << 32;
-        cut_everywhere(&mut trial, &before, write, cut_seed, follow_up);
+        let seed = SEED ^ (index as u64) << 32;
+        cut_everywhere(&mut trial, &before, write, seed, index >= last || erases);
         let [_, after] = &trial.states;
         assert_eq!(
             read(storage.as_ref(), &flash),
@@ -319,7 +313,7 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
         "{} {kind}: the sequence is too short to erase {erasing:?}",
         geometry.name
     );
-    assert!(depth.erasing == 0 || erasing[2] == 0, "{context}");
+    assert_eq!(erasing[2], 0, "{context}");
 }
 
 /// Keys, certificate, what is in Gnuk's pool.
@@ -331,36 +325,25 @@ fn class(object: ObjectId) -> usize {
     }
 }
 
-/// After provisioning, writes of both workloads; from the `small`th on no keys or certificates.
-fn sequence(seed: u64, length: usize, small: usize) -> Vec<Write> {
-    let mut writes = provisioning(seed);
+/// After provisioning, writes of both workloads.
+fn sequence() -> Vec<Write> {
+    let mut writes = provisioning(SEED);
     // The signature counter comes from one source only: it must not go backwards.
-    let mut signatures = Workload::Signatures.writes(seed);
-    let mut others = (seed..)
+    let mut signatures = Workload::Signatures.writes(SEED);
+    let mut others = (SEED..)
         .flat_map(|seed| provisioning(seed ^ 0xda7a))
         .filter(|put| put.object != ObjectId::SignatureCounter);
-    for index in 0..length {
+    for index in 0..WARM {
         writes.extend(signatures.next());
-        let is_small = |put: &Write| index < small || class(put.object) == 2;
+        let is_small = |put: &Write| index < SMALL || class(put.object) == 2;
         writes.extend(others.find(is_small));
     }
     writes
 }
 
-/// Before this keys and certificates are written too.
-const SMALL: usize = 150;
-const SEED: u64 = 11;
-const THOROUGH: Depth = Depth {
-    warm: 900,
-    last: 4,
-    erasing: 3,
-    mount_stride: 5,
-    uses: 97,
-};
-
 fn all_designs(geometry: &Geometry) {
     for &kind in DesignKind::ALL {
-        cut_sequence(geometry, kind, SEED, THOROUGH);
+        cut_sequence(geometry, kind);
     }
 }
 
@@ -382,23 +365,4 @@ fn no_cut_harms_on_l4_double_words() {
 #[test]
 fn no_cut_harms_where_bits_clear() {
     all_designs(&small_f4());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(2017), ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_cut_harms_in_any_sequence(
-        seed in any::<u32>(),
-        geometry in prop::sample::select(vec![
-            geometry("stm32f103-1k"),
-            geometry("stm32l432"),
-            small_f4(),
-        ]),
-        kind in prop::sample::select(DesignKind::ALL.to_vec()),
-        warm in 0usize..60,
-    ) {
-        let depth = Depth { warm, last: 4, erasing: 0, mount_stride: 1, uses: 97 };
-        cut_sequence(&geometry, kind, u64::from(seed), depth);
-    }
 }

@@ -1,7 +1,7 @@
 //! 32-bit encodings of arithmetic: A5.3.1 to A5.3.3 and A5.3.11 to A5.3.17.
 
 use super::thumb16::{immediate_shift, shifted_data};
-use super::{bits, operands};
+use super::{bits, operands, register as field};
 use crate::instruction::{
     Alu, BitField, Dual, Effect, Extend, Flags, Lane, Lanes, Long, LongDsp, Multiply, Operands,
     Register, Saturating, Shift, Sign, Unary,
@@ -186,9 +186,9 @@ pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
     if bits(second, 6, 2) != 0 {
         return None;
     }
-    let low = op2 & 1 == 1;
+    let (ra, low) = (field(second, 12), op2 & 1 == 1);
     let multiply = match (op1, op2) {
-        (0, 0) if r.a == Register::PC => Multiply::Mul,
+        (0, 0) if ra == Register::PC => Multiply::Mul,
         (0, 0) => Multiply::Mla,
         (0, 1) => Multiply::Mls,
         (1, _) => Multiply::Smla(op2 & 2 == 2, low),
@@ -204,7 +204,7 @@ pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
         (7, 0) => Multiply::Usada8,
         _ => return None,
     };
-    Some(Effect::Multiply(multiply, Flags::Keep, r))
+    Some(Effect::Multiply(multiply, Flags::Keep, r, ra))
 }
 
 /// A5.3.17
@@ -215,8 +215,9 @@ pub(super) fn multiply_long(first: u32, second: u32) -> Option<Effect> {
         bits(second, 4, 4),
     );
     let low = op2 & 1 == 1;
-    let long = |long| Some(Effect::MultiplyLong(long, r));
-    let dsp = |long| Some(Effect::MultiplyLongDsp(long, r));
+    let rd_low = field(second, 12);
+    let long = |long| Some(Effect::MultiplyLong(long, r, rd_low));
+    let dsp = |long| Some(Effect::MultiplyLongDsp(long, r, rd_low));
     match (op1, op2) {
         (0, 0) => long(Long::Smull),
         (1, 0xf) => Some(Effect::Divide(Sign::Signed, r)),

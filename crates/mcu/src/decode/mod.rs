@@ -94,14 +94,9 @@ const fn low_register(value: u32, low: u32) -> Register {
     Register::new(bits(value, low, 3))
 }
 
-/// R[d], R[n], R[m] and R[a] where 32-bit encodings have them.
+/// R[d], R[n] and R[m] where 32-bit encodings have them.
 const fn operands(first: u32, second: u32) -> Operands {
-    Operands {
-        d: register(second, 8),
-        n: register(first, 0),
-        m: register(second, 0),
-        a: register(second, 12),
-    }
+    Operands::new(register(second, 8), register(first, 0), register(second, 0))
 }
 
 /// Sign-extends the low `width` bits.

@@ -94,7 +94,10 @@ fn data_processing(half: u32, flags: Flags) -> Effect {
         10 => data(Alu::Cmp, Flags::Set),
         11 => data(Alu::Cmn, Flags::Set),
         12 => data(Alu::Orr, flags),
-        13 => Effect::Multiply(Multiply::Mul, flags, Operands::new(r.d, r.m, r.d)),
+        13 => {
+            let product = Operands::new(r.d, r.m, r.d);
+            Effect::Multiply(Multiply::Mul, flags, product, Register::PC)
+        }
         14 => data(Alu::Bic, flags),
         _ => data(Alu::Mvn, flags),
     }

@@ -73,7 +73,7 @@ impl Effect {
             Self::Unary(_, r) | Self::BitField(_, r, _) | Self::Extend(_, r, _) => {
                 Facts::of(Class::Logic, r.d.bit())
             }
-            Self::Multiply(multiply, _, r) => {
+            Self::Multiply(multiply, _, r, _) => {
                 let class = match multiply {
                     Multiply::Mul => Class::Multiply,
                     Multiply::Mla | Multiply::Mls => Class::MultiplyAccumulate,
@@ -81,15 +81,15 @@ impl Effect {
                 };
                 Facts::of(class, r.d.bit())
             }
-            Self::MultiplyLong(long, r) => {
+            Self::MultiplyLong(long, r, low) => {
                 let class = match long {
                     Long::Umull | Long::Smull => Class::MultiplyLong,
                     Long::Umlal | Long::Smlal => Class::MultiplyLongAccumulate,
                     Long::Umaal => Class::Umaal,
                 };
-                Facts::of(class, r.a.bit() | r.d.bit())
+                Facts::of(class, low.bit() | r.d.bit())
             }
-            Self::MultiplyLongDsp(_, r) => Facts::of(Class::Dsp, r.a.bit() | r.d.bit()),
+            Self::MultiplyLongDsp(_, r, low) => Facts::of(Class::Dsp, low.bit() | r.d.bit()),
             Self::Divide(_, r) => Facts::of(Class::Divide, r.d.bit()),
             Self::Saturating(_, r)
             | Self::Saturate(_, r, ..)
@@ -165,7 +165,7 @@ impl Effect {
             Self::Multiply(multiply, ..) => {
                 !matches!(multiply, Multiply::Mul | Multiply::Mla | Multiply::Mls)
             }
-            Self::MultiplyLong(long, _) => matches!(long, Long::Umaal),
+            Self::MultiplyLong(long, ..) => matches!(long, Long::Umaal),
             Self::Extend(extend, r, _) => {
                 r.n.number() != Register::PC.number()
                     || matches!(extend, Extend::Sxtb16 | Extend::Uxtb16)

@@ -123,9 +123,11 @@ pub enum Effect {
     ShiftRegister(Shift, Flags, Operands),
     /// MOVT
     MoveTop(Register, u16),
-    Multiply(Multiply, Flags, Operands),
-    MultiplyLong(Long, Operands),
-    MultiplyLongDsp(LongDsp, Operands),
+    /// Multiplication, with Ra.
+    Multiply(Multiply, Flags, Operands, Register),
+    /// With RdLo.
+    MultiplyLong(Long, Operands, Register),
+    MultiplyLongDsp(LongDsp, Operands, Register),
     Divide(Sign, Operands),
     Saturating(Saturating, Operands),
     /// SSAT, USAT to that many bits.

@@ -7,20 +7,18 @@
 
 use super::Register;
 
-/// The registers of a computation by the manual's letters, R[d], R[n], R[m] and R[a]; those that a form has not are not
-/// looked at. Of a product of 64 bits R[d] is RdHi and R[a] is RdLo.
+/// The registers of a computation by the manual's letters, R[d], R[n] and R[m]; those that a form has not are not
+/// looked at. Of a product of 64 bits R[d] is RdHi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operands {
     pub d: Register,
     pub n: Register,
     pub m: Register,
-    pub a: Register,
 }
 
 impl Operands {
     pub const fn new(d: Register, n: Register, m: Register) -> Self {
-        let a = Register::PC;
-        Self { d, n, m, a }
+        Self { d, n, m }
     }
 }
 

@@ -185,13 +185,13 @@ pub(super) const fn divide(sign: Sign, n: u32, m: u32) -> u32 {
 impl Registers {
     /// MUL to USADA8.
     #[inline(always)]
-    pub(super) fn multiply(&mut self, multiply: Multiply, flags: Flags, r: Operands) {
+    pub(super) fn multiply(&mut self, multiply: Multiply, flags: Flags, r: Operands, ra: Register) {
         let (n, m) = self.operands(r);
         let result = match multiply {
             Multiply::Mul => n.wrapping_mul(m),
-            Multiply::Mla => n.wrapping_mul(m).wrapping_add(self.get(r.a)),
-            Multiply::Mls => self.get(r.a).wrapping_sub(n.wrapping_mul(m)),
-            _ => self.multiply_dsp(multiply, n, m, r.a),
+            Multiply::Mla => n.wrapping_mul(m).wrapping_add(self.get(ra)),
+            Multiply::Mls => self.get(ra).wrapping_sub(n.wrapping_mul(m)),
+            _ => self.multiply_dsp(multiply, n, m, ra),
         };
         if flags == Flags::Set {
             self.set_nz(result);

@@ -73,7 +73,7 @@ pub(super) fn handler(effect: &Effect) -> Handler {
             Shift::Ror => by_alu!(alu, flags, data_shifted, Shift::Ror as u8),
             Shift::Rrx => by_alu!(alu, flags, data_shifted, Shift::Rrx as u8),
         },
-        Effect::MultiplyLong(long, _) => {
+        Effect::MultiplyLong(long, ..) => {
             form!(long, Long: Umull Smull Umlal Smlal Umaal => multiply_long [])
         }
         Effect::Branch(_) => branch,
@@ -139,7 +139,7 @@ const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     )
 }
 
-executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, operation| {
+executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r, low), |machine, operation| {
     let (registers, long) = (&mut machine.registers, Long::VARIANTS[LONG as usize]);
     let (n, m) = (registers.get(r.n), registers.get(r.m));
     let (a, b) = match long {
@@ -147,8 +147,8 @@ executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, opera
         _ => (n, m),
     };
     machine.noted.put(operation.index, a, b);
-    let result = arithmetic::long(long, n, m, registers.get(r.d), registers.get(r.a));
-    registers.set(r.a, result as u32);
+    let result = arithmetic::long(long, n, m, registers.get(r.d), registers.get(low));
+    registers.set(low, result as u32);
     registers.set(r.d, (result >> 32) as u32);
 } }
 
@@ -161,7 +161,7 @@ fn compute(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
             let low = registers.get(d) & 0xffff;
             registers.set(d, u32::from(value) << 16 | low);
         }
-        Effect::Multiply(multiply, flags, r) => registers.multiply(multiply, flags, r),
+        Effect::Multiply(multiply, flags, r, ra) => registers.multiply(multiply, flags, r, ra),
         Effect::Divide(sign, r) => {
             let (n, m) = registers.operands(r);
             let (a, b) = match sign {
@@ -187,11 +187,11 @@ fn compute(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
 fn compute_dsp(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
     let registers = &mut machine.registers;
     match operation.effect {
-        Effect::MultiplyLongDsp(long, r) => {
+        Effect::MultiplyLongDsp(long, r, rd_low) => {
             let (n, m) = registers.operands(r);
-            let (high, low) = (registers.get(r.d), registers.get(r.a));
+            let (high, low) = (registers.get(r.d), registers.get(rd_low));
             let result = arithmetic::long_dsp(long, n, m, high, low);
-            registers.set(r.a, result as u32);
+            registers.set(rd_low, result as u32);
             registers.set(r.d, (result >> 32) as u32);
         }
         Effect::Saturating(saturating, r) => registers.saturating(saturating, r),

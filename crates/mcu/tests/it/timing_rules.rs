@@ -255,20 +255,3 @@ fn every_cycle_is_accounted_for() {
     assert_eq!(account.cycles(), of_classes + of_waits);
     assert_eq!(account.instructions(), 7 + 2 * 5 + 1);
 }
-
-/// "Unaligned load … one extra cycle for a byte-aligned halfword or a halfword-aligned word, two for a
-/// byte-aligned word" (3.3.2).
-#[test]
-fn an_unaligned_load_takes_the_accesses_into_which_it_is_split() {
-    let load = |width: u16, offset: u16| [width | 1, 0x5000 | offset]; // LDR{H,B}.W R5, [R1, #offset]
-    let (word, half, byte) = (0xf8d0, 0xf8b0, 0xf890);
-    assert_eq!(
-        [0, 1, 2, 3].map(|offset| cycles(M4, &load(word, offset))),
-        [2, 4, 3, 4]
-    );
-    assert_eq!(
-        [0, 1, 2, 3].map(|offset| cycles(M4, &load(half, offset))),
-        [2, 3, 2, 3]
-    );
-    assert_eq!([0, 1].map(|offset| cycles(M4, &load(byte, offset))), [2, 2]);
-}
