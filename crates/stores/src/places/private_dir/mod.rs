@@ -6,7 +6,7 @@
 
 mod sweep;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,11 @@ impl PrivateDir {
             let what = format!("making a private directory in {}", parent.display());
             Error::call(what, error, "set TMPDIR to a writable directory")
         })
+    }
+
+    /// The directory itself, whatever becomes of its name; none if another is now in its place.
+    pub fn open(&self) -> io::Result<File> {
+        OwnedDir::open(&self.path).map(OwnedDir::into_file)
     }
 
     /// Makes one in a directory of the user's choice, for what will be moved from there; [`sweep_within`] removes

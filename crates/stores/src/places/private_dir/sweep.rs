@@ -121,6 +121,10 @@ impl OwnedDir {
         Ok(directory)
     }
 
+    pub(super) fn into_file(self) -> File {
+        self.0
+    }
+
     fn contents(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }
