@@ -1,26 +1,29 @@
 //! Target directory of a site, which is written whole or not at all, and only replaces an earlier site.
 //!
 //! A site is written to a private directory next to its target, then exchanged with it (`renameat2`). `SHA256SUMS` identifies the files
-//! of an earlier site; other or changed files are the user's. They are looked for before the work, and after the exchange, which is
-//! then undone.
+//! of an earlier site; other or changed files are the user's. They are looked for before the work, and before and after the
+//! exchange, which is then undone.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use keymark_report::render::html::MARK;
 use keymark_report::site::{Pages, SUMS, sum};
 use keymark_stores::places::private_dir::{PrivateDir, sweep_within};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat, renameat_with};
+use rustix::io::Errno;
 use walkdir::{DirEntry, WalkDir};
 
 /// Largest number of foreign files in a message.
 const NAMED: usize = 3;
 
-/// Name of the new site in the private directory.
+/// Names in the private directory of the new site, and of the old one if the file system cannot exchange them.
 const NEW: &str = "site";
+const OLD: &str = "old";
 
 /// A directory that may be written to.
 #[derive(Debug)]
@@ -70,33 +73,59 @@ impl SiteDirectory {
 
     /// Writes all files next to the target, and then replaces it.
     pub(super) fn write(&self, pages: &Pages) -> Result<(), String> {
-        let failed = |error: io::Error| format!("cannot write {}: {error}", self.path.display());
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         let filled = || {
             fs::create_dir_all(parent)?;
             sweep_within(parent);
             let beside = PrivateDir::in_directory(parent)?;
-            fill(&beside.path().join(NEW), pages)?;
-            Ok(beside)
+            let directory = beside.open()?;
+            fill(&directory, pages)?;
+            Ok((beside, directory))
         };
-        let beside = filled().map_err(failed)?;
-        let new = beside.path().join(NEW);
+        let (_beside, directory) = filled().map_err(|error| self.failed(error))?;
         if !self.has_site {
             // An empty directory gives way, and nothing else.
-            return fs::rename(new, &self.path).map_err(failed);
+            let put = renameat(&directory, NEW, CWD, &self.path);
+            return put.map_err(|error| self.failed(error.into()));
         }
-        let exchange = || renameat_with(CWD, &new, CWD, &self.path, RenameFlags::EXCHANGE);
-        exchange().map_err(|error| {
-            let site = self.path.display();
-            format!(
-                "cannot replace the site in {site}: {error}; remove it, or name another directory"
-            )
-        })?;
-        // The earlier site is now in the place of the new one.
-        check_site(&new, &self.out).inspect_err(|_| {
+        check_site(&self.path, &self.out)?;
+        let old = self
+            .exchange(&directory)
+            .map_err(|error| self.failed(error.into()))?;
+        let there = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+        check_site(&there.join(old), &self.out).inspect_err(|_| {
             // Where that fails, both are still there.
-            let _ = exchange();
+            let _ = self.put_back(&directory, old);
         })
+    }
+
+    fn failed(&self, error: io::Error) -> String {
+        format!("cannot write {}: {error}", self.path.display())
+    }
+
+    /// Replaces the old site by the new one. Returns the name of the old one in the private directory.
+    fn exchange(&self, directory: &File) -> Result<&'static str, Errno> {
+        match renameat_with(directory, NEW, CWD, &self.path, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(NEW),
+            // Not every file system can do that in one step.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                renameat(CWD, &self.path, directory, OLD)?;
+                if let Err(error) = renameat(directory, NEW, CWD, &self.path) {
+                    renameat(directory, OLD, CWD, &self.path)?;
+                    return Err(error);
+                }
+                Ok(OLD)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn put_back(&self, directory: &File, old: &str) -> Result<(), Errno> {
+        if old == NEW {
+            return renameat_with(directory, NEW, CWD, &self.path, RenameFlags::EXCHANGE);
+        }
+        renameat(CWD, &self.path, directory, NEW)?;
+        renameat(directory, old, CWD, &self.path)
     }
 }
 
@@ -115,15 +144,30 @@ fn resolved(out: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Makes every file of a site, and its folders.
-fn fill(site: &Path, pages: &Pages) -> io::Result<()> {
+/// Makes every file through the open directory, and follows no link.
+fn fill(directory: &File, pages: &Pages) -> io::Result<()> {
+    let site = made(directory.try_clone()?.into(), NEW)?;
     let sums = pages.sums();
     for (path, content) in pages.iter().chain([(SUMS, sums.as_bytes())]) {
-        let path = site.join(path);
-        fs::create_dir_all(path.parent().unwrap_or(site))?;
-        File::create_new(path)?.write_all(content)?;
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folders = folders.split('/').filter(|folder| !folder.is_empty());
+        let within = folders.into_iter().try_fold(site.try_clone()?, made)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let mode = Mode::from_raw_mode(0o666);
+        let file = openat(within, name, flags | OFlags::CLOEXEC, mode)?;
+        File::from(file).write_all(content)?;
     }
     Ok(())
+}
+
+/// Opens a folder, which is made if it is missing.
+fn made(at: OwnedFd, folder: &str) -> io::Result<OwnedFd> {
+    match mkdirat(&at, folder, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(at, folder, flags, Mode::empty())?)
 }
 
 /// Refuses a directory that is not exactly a site as keymark wrote it.
