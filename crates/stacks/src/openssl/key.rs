@@ -40,7 +40,7 @@ pub(super) struct OpenSslKey {
 
 /// What a process is to do with the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Errand {
+pub(super) enum KeyLocator {
     /// The private-key operation.
     Operate,
     /// Loads the key, and that is all.
@@ -49,7 +49,7 @@ pub(super) enum Errand {
     Nothing,
 }
 
-impl Errand {
+impl KeyLocator {
     /// The call as users know it.
     pub(super) const fn call(self) -> &'static str {
         match self {
@@ -135,15 +135,15 @@ impl OpenSslKey {
     }
 
     /// The program, as far as all uses of an errand go: what else it is told follows.
-    pub(super) fn command(&self, errand: Errand) -> Result<Command, Error> {
+    pub(super) fn command(&self, errand: KeyLocator) -> Result<Command, Error> {
         let (subcommand, key, form) = match errand {
-            Errand::Nothing => {
+            KeyLocator::Nothing => {
                 let mut idle = self.program(FOR_NOTHING);
                 idle.arg("version");
                 return Ok(idle);
             }
-            Errand::Operate => ("pkeyutl", "-inkey", "-keyform"),
-            Errand::LoadKey => ("pkey", "-in", "-inform"),
+            KeyLocator::Operate => ("pkeyutl", "-inkey", "-keyform"),
+            KeyLocator::LoadKey => ("pkey", "-in", "-inform"),
         };
         let mut command = self.program(FOR_KEY);
         command.arg(subcommand).arg(key).arg(&self.key);
@@ -152,7 +152,7 @@ impl OpenSslKey {
             OpenSslWay::Engine => command.args(["-engine", "pkcs11", form, "engine"]),
             OpenSslWay::Provider => &mut command,
         };
-        if errand == Errand::LoadKey {
+        if errand == KeyLocator::LoadKey {
             command.arg("-noout");
         }
         if let Some(pin) = &self.pin {
@@ -164,8 +164,8 @@ impl OpenSslKey {
     /// Has the program load the key once, before several of it could send a wrong PIN at the same moment.
     fn tried(self) -> Result<Self, Error> {
         self.check_pin()?;
-        let call = Errand::LoadKey.call();
-        let mut command = self.command(Errand::LoadKey)?;
+        let call = KeyLocator::LoadKey.call();
+        let mut command = self.command(KeyLocator::LoadKey)?;
         let done = program::run(&mut command, program::WORK).during(call)?;
         self.succeeded(call, &done)?;
         Ok(self)

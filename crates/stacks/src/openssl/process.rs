@@ -11,7 +11,7 @@ use keymark_bench::workload::Workload;
 use keymark_bench::{Error, Part};
 
 use super::challenge::Task;
-use super::key::{ADVICE, Errand, OpenSslKey};
+use super::key::{ADVICE, KeyLocator, OpenSslKey};
 use crate::programs::OperationProcess;
 use crate::references::{self, ReferencedProcess, References};
 
@@ -25,7 +25,7 @@ pub(super) fn handle(
     let (place, of) = (Arc::clone(place), Arc::clone(place));
     let command = move |input: &Path, output: &Path| {
         place.check_pin()?;
-        let mut command = place.command(Errand::Operate)?;
+        let mut command = place.command(KeyLocator::Operate)?;
         command.args(task.arguments()).arg(input).arg("-out");
         command.arg(output).stdout(Stdio::null());
         Ok(command)
@@ -43,14 +43,14 @@ pub(super) fn handle(
 pub(super) fn references(place: Arc<OpenSslKey>, mut alone: Option<Workload>) -> References {
     References::new(move |clock| {
         place.check_pin()?;
-        let timed = |errand: Errand| -> Result<Duration, Error> {
+        let timed = |errand: KeyLocator| -> Result<Duration, Error> {
             let mut command = place.command(errand)?;
             let (took, done) = references::timed(clock, &mut command, errand.call())?;
             place.succeeded(errand.call(), &done)?;
             Ok(took)
         };
-        let start = timed(Errand::Nothing)?;
-        let key_load = timed(Errand::LoadKey)?.saturating_sub(start);
+        let start = timed(KeyLocator::Nothing)?;
+        let key_load = timed(KeyLocator::LoadKey)?.saturating_sub(start);
         let mut parts = vec![(Part::ProgramStart, start), (Part::KeyLoad, key_load)];
         if let Some(alone) = &mut alone {
             let took = measure_alone(clock, alone, Duration::ZERO, 1)?;
