@@ -185,6 +185,11 @@ impl Pkcs11Uri {
         }
     }
 
+    /// The label of the token, where it names one.
+    pub fn token_label(&self) -> Option<&str> {
+        self.described.get(&Described::Token).map(String::as_str)
+    }
+
     /// Returns what it says of the token alone.
     pub fn of_token(&self) -> Self {
         use Described::{Manufacturer, Model, Serial, Token};

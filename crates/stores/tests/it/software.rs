@@ -3,11 +3,8 @@
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
-use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
-use keymark_stores::test_key::TestKey;
-use openssl::pkey::PKey;
 
 #[test]
 fn an_operation_that_the_key_lacks_is_refused() {
@@ -58,19 +55,4 @@ fn an_operation_has_a_key_to_itself_but_for_rsas_signatures_and_decryptions() {
     for name in ["rsa1024", "nistp256"] {
         assert_ne!(spki(name, Sign), spki(name, Authenticate), "{name}");
     }
-}
-
-#[test]
-fn both_halves_of_a_key_leave_in_standard_forms_if_there_are_any() {
-    let key = TestKey::generate("nistp384".parse().unwrap()).unwrap();
-    let private = PKey::private_key_from_pkcs8(&key.pkcs8_der().unwrap()).unwrap();
-    let public = PublicKey::of(&key).unwrap();
-    assert_eq!(
-        private.public_key_to_der().unwrap(),
-        public.spki_der().unwrap()
-    );
-    assert_eq!(public.algorithm(), key.algorithm);
-    let elgamal = TestKey::generate("elg2048".parse().unwrap()).unwrap();
-    assert!(elgamal.pkcs8_der().is_err());
-    assert!(PublicKey::of(&elgamal).unwrap().spki_der().is_err());
 }

@@ -19,7 +19,7 @@ use crate::pkcs11::module::modules::{KnownModule, Places};
 use crate::pkcs11::module::process::DeviceChoice;
 use crate::pkcs11::module::process::{Readers, look};
 use crate::pkcs11::temporary::{ManagedKind, ManagedToken};
-use crate::pkcs11_uri::{Described, ObjectPart, Pkcs11Uri};
+use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri};
 use crate::store::once_each;
 use crate::user::{TokenId, TokenName, User};
 
@@ -167,11 +167,7 @@ impl Meant {
         match broken.filter(|_| !answered) {
             _ if !found.is_empty() => Ok(Self::Tokens(uri, found)),
             Some(error) => Err(error),
-            None => Err(no_token(
-                uri.described.get(&Described::Token),
-                &others,
-                blank,
-            )),
+            None => Err(no_token(uri.token_label(), &others, blank)),
         }
     }
 
@@ -278,7 +274,7 @@ fn shown(token: &TokenInfo) -> String {
     format!("'{}' ({})", token.label, token.id())
 }
 
-pub(crate) fn no_token(wanted: Option<&String>, others: &[String], blank: bool) -> Error {
+pub(crate) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> Error {
     let call = "looking for a PKCS#11 token";
     let wanted = wanted.map_or_else(
         || "no token matches".to_owned(),

@@ -67,31 +67,29 @@ fn conforms(object: &str, algorithms: Option<&[&str]>) {
     store.restore().unwrap();
 }
 
-fn in_a_child(name: &str, prepare: impl FnOnce(&SoftHsmToken)) {
+fn in_a_child<T>(test: T, prepare: impl FnOnce(&SoftHsmToken)) {
     let token = SoftHsmToken::new();
     prepare(&token);
-    let mut child = this_test_program(name);
+    let mut child = this_test_program(path_of(test));
     let said = said(&token.run(child.env(CHILD, "1")));
     assert!(said.contains("1 passed"), "{said}");
 }
 
 #[test]
 fn softhsm_conforms_with_test_keys() {
-    const NAME: &str = "conformance::behind_a_module::softhsm_conforms_with_test_keys";
     if std::env::var_os(CHILD).is_some() {
         let quick = [
             "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "ed448",
         ];
         return conforms("", Some(&quick));
     }
-    in_a_child(NAME, |_| {});
+    in_a_child(softhsm_conforms_with_test_keys, |_| {});
 }
 
 #[test]
 fn softhsm_conforms_with_test_keys_on_the_token() {
-    const NAME: &str = "conformance::behind_a_module::softhsm_conforms_with_test_keys_on_the_token";
     if std::env::var_os(CHILD).is_none() {
-        return in_a_child(NAME, |_| {});
+        return in_a_child(softhsm_conforms_with_test_keys_on_the_token, |_| {});
     }
     let named = token("").id().name();
     let journals = tempfile::tempdir().unwrap();
@@ -123,12 +121,13 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
 
 #[test]
 fn softhsm_conforms_with_a_key_that_another_program_made() {
-    const NAME: &str =
-        "conformance::behind_a_module::softhsm_conforms_with_a_key_that_another_program_made";
     if std::env::var_os(CHILD).is_some() {
         return conforms(";object=web", None);
     }
-    in_a_child(NAME, |token| token.make_key("rsa:2048", "01", "web"));
+    in_a_child(
+        softhsm_conforms_with_a_key_that_another_program_made,
+        |token| token.make_key("rsa:2048", "01", "web"),
+    );
 }
 
 /// Other programs with the same key: SoftHSM2 by OpenSC's tool, the public half by OpenSSL's.
@@ -183,9 +182,10 @@ fn performed(store: &dyn KeyStore, operation: Operation, scheme: Scheme, input: 
 
 #[test]
 fn the_schemes_are_those_of_other_programs() {
-    const NAME: &str = "conformance::behind_a_module::the_schemes_are_those_of_other_programs";
     if std::env::var_os(CHILD).is_none() {
-        return in_a_child(NAME, |token| token.make_key("rsa:2048", "01", "web"));
+        return in_a_child(the_schemes_are_those_of_other_programs, |token| {
+            token.make_key("rsa:2048", "01", "web");
+        });
     }
     let token = token(";object=web");
     let store: &dyn KeyStore = &token;

@@ -1,7 +1,5 @@
 //! Cards in readers: the virtual one through pcscd and vpcd, and a real one for those who dare.
 
-use keymark_bench::case::DeviceName;
-use keymark_stores::card::CardPlace;
 use keymark_stores::openpgp_card::{Port, pcsc};
 use keymark_stores::user::{Consent, Pin, PinSource, Pins, Unattended, User};
 use keymark_testkit::pcscd::CardInReader;
@@ -10,13 +8,14 @@ use keymark_testkit::process::this_test_program;
 use keymark_testkit::waiting::found;
 
 use super::*;
+use crate::scripted::device;
 
 /// Set in the child that runs the suite: libpcsclite finds pcscd by its environment.
 const CHILD: &str = "KEYMARK_TEST_CHILD";
 
 /// The card of that serial number.
 fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
-    let device = |port: Arc<dyn Port>| {
+    let with_pin = |port: Arc<dyn Port>| {
         let pins = Pins {
             user: PinSource::Known(Pin::new(pin)),
             admin: PinSource::Prompt,
@@ -26,12 +25,11 @@ fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
             consent: Consent::default(),
             notice: Arc::new(Unattended),
         };
-        let place = CardPlace::Pcscd(port.reader());
-        CardDevice::new(port, place, DeviceName::new("card"), user)
+        device(port, user)
     };
     found("pcscd sees the card", || {
         let ports = pcsc::in_readers().unwrap_or_default().ports;
-        ports.into_iter().map(device).find(|device| {
+        ports.into_iter().map(with_pin).find(|device| {
             let facts = device.facts();
             facts.is_ok_and(|facts| serial.is_none_or(|serial| facts.aid.serial == serial))
         })
@@ -40,12 +38,11 @@ fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
 
 #[test]
 fn the_virtual_card_conforms_through_pcscd_and_vpcd() {
-    const NAME: &str = "conformance::in_readers::the_virtual_card_conforms_through_pcscd_and_vpcd";
     if std::env::var_os(CHILD).is_some() {
         return suite::conforms(&inserted(None, "123456"), None);
     }
     let place = CardInReader::new(loaded().0);
-    let child = this_test_program(NAME)
+    let child = this_test_program(path_of(the_virtual_card_conforms_through_pcscd_and_vpcd))
         .env(CHILD, "1")
         .env("PCSCLITE_CSOCK_NAME", place.socket())
         .output()

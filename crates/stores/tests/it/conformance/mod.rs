@@ -51,6 +51,11 @@ fn virtual_cards_conform() {
     suite::conforms(&store, Some(&["cv25519", "ed25519", "nistp256"]));
 }
 
+/// The path of a test, by which the test program runs it alone.
+fn path_of<T>(_: T) -> &'static str {
+    std::any::type_name::<T>().split_once("::").unwrap().1
+}
+
 /// A card with a key in each slot.
 fn loaded() -> (CardReader, CardDevice) {
     let reader = CardMaker::virtual_card().make().unwrap();
