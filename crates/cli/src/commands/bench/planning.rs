@@ -154,17 +154,12 @@ fn plan(
     let plan = Plan::build(&selections, &offers, settings).map_err(|error| {
         let mut message = match error {
             PlanError::Nothing => without_keys(inventory).unwrap_or_else(|| error.to_string()),
-            PlanError::LacksOperation { .. }
-            | PlanError::NotOffered { .. }
-            | PlanError::UnknownDevice(_)
-            | PlanError::NoProcesses(_) => error.to_string(),
+            PlanError::Impossible(_) | PlanError::NotOffered(_) => error.to_string(),
         };
         message.extend(missing.take(1).map(|missing| format!("\n  {missing}")));
         match error {
-            PlanError::LacksOperation { .. }
-            | PlanError::UnknownDevice(_)
-            | PlanError::NoProcesses(_) => Failure::usage(message),
-            PlanError::NotOffered { .. } | PlanError::Nothing => Failure::nothing_usable(message),
+            PlanError::Impossible(_) => Failure::usage(message),
+            PlanError::NotOffered(_) | PlanError::Nothing => Failure::nothing_usable(message),
         }
     })?;
     // Ratios to anything else would not be what was asked for.
