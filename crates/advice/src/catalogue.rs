@@ -82,10 +82,9 @@ pub struct Weakness {
 pub struct Affected {
     /// Its name, with which what it says of itself begins.
     pub product: String,
-    /// The first version.
-    pub from: Option<String>,
-    /// The first version without it.
-    pub before: Option<String>,
+    /// Versions of its firmware like `>=5.0,<5.2`; all if empty.
+    #[serde(default)]
+    pub firmware: String,
     /// Kinds of affected keys, by how they sign; `None`: all.
     pub keys: Option<KeyKind>,
 }
@@ -128,20 +127,22 @@ impl Catalogue {
     }
 }
 
+/// Returns the numbers of a version, the first of which counts most.
+pub(crate) fn version(text: &str) -> Option<Vec<u32>> {
+    let numbers = text.split('.').map(|number| number.parse().ok());
+    numbers.collect()
+}
+
 /// Returns whether a version is within a range like `>=5.0,<5.2`. An unknown version is in none.
-fn is_within(version: &str, range: &str) -> bool {
-    let numbers = |text: &str| -> Option<Vec<u32>> {
-        let numbers = text.split('.').map(|number| number.parse().ok());
-        numbers.collect()
-    };
-    let within = |version: &Vec<u32>, bound: &str| match bound.strip_prefix(">=") {
-        Some(least) => numbers(least).is_some_and(|least| *version >= least),
+pub fn is_within(own: &str, range: &str) -> bool {
+    let within = |own: &Vec<u32>, bound: &str| match bound.strip_prefix(">=") {
+        Some(least) => version(least).is_some_and(|least| *own >= least),
         None => {
-            let above = bound.strip_prefix('<').and_then(numbers);
-            above.is_some_and(|above| *version < above)
+            let above = bound.strip_prefix('<').and_then(version);
+            above.is_some_and(|above| *own < above)
         }
     };
-    numbers(version).is_some_and(|version| range.split(',').all(|bound| within(&version, bound)))
+    version(own).is_some_and(|own| range.split(',').all(|bound| within(&own, bound)))
 }
 
 impl Weakness {
@@ -235,24 +236,16 @@ mod tests {
             let token = Catalogue::shipped().token_of(device, firmware)?;
             Some((token.id.as_str(), token.sale()))
         };
-        assert_eq!(
-            found("yubikey-5", "5.1.2"),
-            Some(("yubikey-5-pre52", Some(false)))
-        );
-        assert_eq!(
-            found("yubikey-5", "5.4.3"),
-            Some(("yubikey-5-52", Some(false)))
-        );
-        assert_eq!(
-            found("yubikey-5", "5.7.1"),
-            Some(("yubikey-5-57", Some(true)))
-        );
-        assert_eq!(found("yubikey-5", ""), None);
-        assert_eq!(
-            found("nitrokey-3", "1.8.2"),
-            Some(("nitrokey-3", Some(true)))
-        );
-        assert_eq!(found("yubikey-4", ""), Some(("yubikey-4", Some(false))));
+        for (device, firmware, expected) in [
+            ("yubikey-5", "5.1.2", Some(("yubikey-5-pre52", Some(false)))),
+            ("yubikey-5", "5.4.3", Some(("yubikey-5-52", Some(false)))),
+            ("yubikey-5", "5.7.1", Some(("yubikey-5-57", Some(true)))),
+            ("yubikey-5", "", None),
+            ("nitrokey-3", "1.8.2", Some(("nitrokey-3", Some(true)))),
+            ("yubikey-4", "", Some(("yubikey-4", Some(false)))),
+        ] {
+            assert_eq!(found(device, firmware), expected, "{device} {firmware}");
+        }
     }
 
     #[test]

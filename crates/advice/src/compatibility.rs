@@ -8,6 +8,8 @@ use keymark_bench::Algorithm;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
+use crate::catalogue::version;
+
 /// A program with what is known of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,12 +46,6 @@ static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
     let file: PeerFile = shipped(include_str!("../../../data/compatibility.toml"));
     file.program
 });
-
-/// The numbers of a version, the first of which counts most.
-fn version(text: &str) -> Option<Vec<u32>> {
-    let numbers = text.split('.').map(|number| number.parse().ok());
-    numbers.collect()
-}
 
 /// A program that has to take the key: `gnupg-2.2`, or `github`, whose version nobody chooses.
 #[derive(Debug, Clone)]

@@ -12,6 +12,7 @@ use keymark_report::grouped;
 use keymark_report::report::CollectedFigure;
 use keymark_report::site::Identified;
 use keymark_stats::{Estimate, PerSecond, Seconds, estimate_of_runs};
+use serde::Deserialize;
 
 use crate::catalogue::Catalogue;
 
@@ -19,14 +20,16 @@ use crate::catalogue::Catalogue;
 pub const SOFTWARE: &str = "software";
 
 /// A program with its parameters. Only figures through the same one are compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Way {
     /// The program.
     pub stack: StackName,
     /// Its parameters with keys in files. Keys on tokens have none.
+    #[serde(default)]
     pub parameters: Parameters,
     /// Name for people: `gpg, passphrase cached`.
-    pub words: &'static str,
+    pub words: String,
 }
 
 /// A figure of one operation with one key on one device.

@@ -261,6 +261,7 @@ fn order(option: &HsmOption) -> (DeviceKind, u8, u32, f64, &str) {
 #[cfg(test)]
 mod tests {
     use keymark_records::published::PublishedTable;
+    use keymark_testkit::assert_says;
 
     use super::*;
 
@@ -274,60 +275,51 @@ mod tests {
         }
     }
 
-    fn numbers(question: &HsmQuestion) -> Vec<(&'static str, Option<u32>)> {
+    /// The number of a device that the load takes; nothing if the device is left out.
+    fn number(question: &HsmQuestion, id: &str) -> Option<Option<u32>> {
         let options = question.options(PublishedTable::collection());
-        let number = |one: HsmOption| (one.device.id.as_str(), one.number);
-        options.into_iter().map(number).collect()
+        let found = options.into_iter().find(|one| one.device.id == id);
+        found.map(|one| one.number)
     }
 
     #[test]
     fn a_rate_of_many_sessions_promises_no_latency() {
-        let document = |latency| {
+        let verdict = |latency| {
             let question = HsmQuestion {
                 latency,
                 ..ask(50.0, "rsa2048")
             };
             question.verdict(&question.options(PublishedTable::collection()))
         };
-        let limited = document(Some(Seconds(0.5)));
-        assert!(
-            limited.contains("A790 (latency not published)"),
-            "{limited}"
-        );
+        let limited = verdict(Some(Seconds(0.5)));
+        assert_says(&limited, ["A790 (latency not published)"]);
         assert!(!limited.contains("YubiHSM 2 (latency"), "{limited}");
-        assert!(!document(None).contains("latency"));
+        assert!(!verdict(None).contains("latency"));
     }
 
     #[test]
     fn a_rate_has_a_number_of_each_kind() {
-        let question = ask(50.0, "rsa2048");
-        let options = question.options(PublishedTable::collection());
+        let options = ask(50.0, "rsa2048").options(PublishedTable::collection());
         let kinds = options.iter().map(|one| one.device.kind).unique();
         let kinds: Vec<&str> = kinds.map(DeviceKind::word).collect();
         assert_eq!(kinds, ["usb-hsm", "network-hsm", "cloud-hsm", "cloud-kms"]);
-        let found = numbers(&question);
-        let number = |id: &str| found.iter().find(|(own, _)| *own == id).unwrap().1;
         // 139 ms each are seven at once, which fill them: an eighth keeps the queue from growing, or seven just do.
-        let yubihsm = number("yubihsm-2").unwrap();
+        let yubihsm = number(&ask(50.0, "rsa2048"), "yubihsm-2").unwrap().unwrap();
         assert!((7..=8).contains(&yubihsm), "{yubihsm}");
-        assert_eq!(number("thales-luna-network-hsm-7-a790"), Some(1));
-        assert_eq!(number("aws-kms"), Some(1));
-        assert_eq!(number("azure-key-vault-hsm-key"), Some(1));
-        // Three seconds each.
-        assert_eq!(number("pico-hsm-rp2040"), None);
-    }
-
-    #[test]
-    fn quotas_and_clusters_are_counted_by_what_they_are_of() {
-        let found = numbers(&ask(450.0, "rsa2048"));
-        assert!(found.contains(&("azure-key-vault-hsm-key", Some(3))));
+        for (rate, algorithm, id, expected) in [
+            (50.0, "rsa2048", "thales-luna-network-hsm-7-a790", Some(1)),
+            (50.0, "rsa2048", "aws-kms", Some(1)),
+            (50.0, "rsa2048", "azure-key-vault-hsm-key", Some(1)),
+            // Three seconds each.
+            (50.0, "rsa2048", "pico-hsm-rp2040", None),
+            (450.0, "rsa2048", "azure-key-vault-hsm-key", Some(3)),
+            (2500.0, "rsa2048", "aws-cloudhsm-hsm2m-medium", Some(1)),
+            (1.0, "mldsa65", "aws-kms", Some(1)),
+        ] {
+            assert_eq!(number(&ask(rate, algorithm), id), Some(expected), "{id}");
+        }
         let options = ask(2500.0, "rsa2048").options(PublishedTable::collection());
-        let aws = options
-            .iter()
-            .find(|one| one.device.id == "aws-cloudhsm-hsm2m-medium");
-        assert_eq!(aws.unwrap().unit(), "cluster of 3 HSMs");
-        assert_eq!(aws.unwrap().number, Some(1));
-        assert!(numbers(&ask(1.0, "mldsa65")).contains(&("aws-kms", Some(1))));
+        assert!(options.iter().any(|one| one.unit() == "cluster of 3 HSMs"));
     }
 
     #[test]
@@ -336,37 +328,27 @@ mod tests {
             certifications: vec![Certification::Fips140v3Level3],
             ..ask(50.0, "rsa2048")
         };
-        let found = numbers(&certified);
-        let has = |id: &str| found.iter().any(|(own, _)| *own == id);
-        assert!(
-            has("aws-cloudhsm-hsm2m-medium") && has("aws-kms"),
-            "{found:?}"
-        );
-        assert!(
-            !has("yubihsm-2") && !has("aws-cloudhsm-hsm1-medium"),
-            "{found:?}"
-        );
+        for (id, is_there) in [
+            ("aws-cloudhsm-hsm2m-medium", true),
+            ("aws-kms", true),
+            ("yubihsm-2", false),
+            ("aws-cloudhsm-hsm1-medium", false),
+        ] {
+            assert_eq!(number(&certified, id).is_some(), is_there, "{id}");
+        }
     }
 
     #[test]
     fn latency_takes_more_devices_and_a_class_leaves_the_others_out() {
-        let quick = HsmQuestion {
-            latency: Some(Seconds(0.2)),
+        let within = |seconds| HsmQuestion {
+            latency: Some(Seconds(seconds)),
             classes: vec![HsmClass::Usb],
             ..ask(20.0, "rsa2048")
         };
-        let of = |question: &HsmQuestion| {
-            let found = numbers(question);
-            found.iter().find(|(id, _)| *id == "yubihsm-2").unwrap().1
-        };
-        let plain = of(&ask(20.0, "rsa2048"));
-        assert!(of(&quick) > plain, "{:?} {plain:?}", of(&quick));
-        let usb = quick.options(PublishedTable::collection());
+        let of = |question: &HsmQuestion| number(question, "yubihsm-2").unwrap();
+        assert!(of(&within(0.2)) > of(&ask(20.0, "rsa2048")));
+        assert_eq!(of(&within(0.1)), None);
+        let usb = within(0.2).options(PublishedTable::collection());
         assert!(usb.iter().all(|one| one.device.kind == DeviceKind::UsbHsm));
-        let impossible = HsmQuestion {
-            latency: Some(Seconds(0.1)),
-            ..quick
-        };
-        assert_eq!(of(&impossible), None);
     }
 }

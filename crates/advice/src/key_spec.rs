@@ -31,7 +31,7 @@ pub struct OtherCurve {
     pub oid: String,
 }
 
-/// Object identifiers of no measured algorithm.
+/// Object identifiers of no measured algorithm, and points that no key has.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identifiers {
@@ -41,6 +41,10 @@ pub struct Identifiers {
     pub post_quantum: BTreeMap<String, String>,
     /// Hashes that signatures must not be made with any more.
     pub broken_hash: BTreeMap<String, String>,
+    /// Attributes of names in certificates.
+    pub attribute: BTreeMap<String, String>,
+    /// Points whose order divides 8, by keymark's name of the algorithm, in hexadecimal digits.
+    pub small_order: BTreeMap<String, Vec<String>>,
 }
 
 /// Identifiers that come with keymark.
@@ -199,6 +203,7 @@ mod tests {
         let nist = |word: &str| spec(word).strength(Table::nist()).map(|bits| bits.0);
         for (word, bits) in [
             ("rsa1023", None),
+            ("rsa1024", Some(80)),
             ("rsa2047", Some(80)),
             ("rsa2048", Some(112)),
             ("rsa2049", Some(112)),
@@ -208,7 +213,12 @@ mod tests {
             ("sect233k1", Some(112)),
             ("sect283k1", Some(128)),
             ("secp160r1", Some(80)),
+            ("nistp384", Some(192)),
             ("ed25519", Some(128)),
+            ("ed448", Some(224)),
+            ("mldsa44", Some(128)),
+            ("mldsa65", Some(192)),
+            ("mlkem1024", Some(256)),
         ] {
             assert_eq!(nist(word), bits, "{word}");
         }

@@ -214,17 +214,4 @@ fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
 }
 
 #[cfg(test)]
-fn from_hex(text: &str) -> Vec<u8> {
-    let text = if text.len() % 2 == 1 {
-        format!("0{text}")
-    } else {
-        text.to_owned()
-    };
-    let octets = (0..text.len()).step_by(2);
-    octets
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap())
-        .collect()
-}
-
-#[cfg(test)]
 mod tests;

@@ -1,4 +1,6 @@
+use keymark_advice::key_spec::KeySpec;
 use keymark_bench::outside::visible::is_unseen;
+use rug::integer::Order;
 
 use super::*;
 use crate::key::Broken;
@@ -48,8 +50,7 @@ fn prime(bits: u32) -> Integer {
 }
 
 fn octets(number: &Integer) -> Vec<u8> {
-    let text = format!("{number:x}");
-    from_hex(&text)
+    number.to_digits(Order::Msf)
 }
 
 fn of_primes(one: u32, other: u32) -> PublicKey {
@@ -136,68 +137,51 @@ fn a_bit_less_or_a_day_more_changes_the_status() {
 }
 
 #[test]
-fn a_key_ends_with_its_last_day() {
-    let ending = |end: &str| {
+fn a_key_ends_with_its_last_day_and_a_broken_hash_matters_where_it_is_verified() {
+    let found = |end: Option<&str>, broken: Option<bool>| {
         let key = FoundKey {
-            expires: Some(end.parse().unwrap()),
-            ..key("one", sound(3072))
-        };
-        judged(vec![key], &question(None)).keys[0].is_weak()
-    };
-    assert!(ending("2026-11-23"));
-    assert!(!ending("2026-11-24"));
-}
-
-#[test]
-fn a_broken_hash_matters_where_it_is_verified() {
-    let signed = |is_root| {
-        let key = FoundKey {
-            broken: Some(Broken {
+            expires: end.map(|end| end.parse().unwrap()),
+            broken: broken.map(|is_root| Broken {
                 hash: "SHA-1",
                 is_root,
             }),
             ..key("one", sound(3072))
         };
         let audit = judged(vec![key], &question(None));
-        assert_eq!(kinds(&audit.keys[0]), [FindingKind::Sha1Signature]);
-        audit.keys[0].is_weak()
+        (kinds(&audit.keys[0]), audit.keys[0].is_weak())
     };
-    assert!(signed(false));
-    assert!(!signed(true));
+    assert_eq!(
+        found(Some("2026-11-23"), None),
+        (vec![FindingKind::Expired], true)
+    );
+    assert_eq!(found(Some("2026-11-24"), None), (vec![], false));
+    for is_root in [false, true] {
+        let broken = (vec![FindingKind::Sha1Signature], !is_root);
+        assert_eq!(found(None, Some(is_root)), broken);
+    }
 }
 
 #[test]
 fn weak_numbers_are_found_of_each_kind() {
-    let rsa = |n: &Integer, e: &[u8]| PublicKey::rsa(&octets(n), e);
+    let rsa = |one: Integer, other: Integer, e: &[u8]| PublicKey::rsa(&octets(&(one * other)), e);
+    let (small, large, f4) = (prime(1279), prime(2203), &[1, 0, 1]);
+    let dh = |y| PublicKey::discrete(KeySpec::Dh, &octets(&prime(3217)), y);
     for (weak, kind) in [
         (
-            rsa(&(prime(2203) * 3_u32), &[1, 0, 1]),
+            rsa(large.clone(), Integer::from(3), f4),
             FindingKind::SmallFactor,
         ),
+        (rsa(large.clone(), large.clone(), f4), FindingKind::Fermat),
         (
-            rsa(&(prime(2203) * prime(2203)), &[1, 0, 1]),
-            FindingKind::Fermat,
-        ),
-        (
-            rsa(&(prime(1279) * prime(2203)), &[3]),
+            rsa(small.clone(), large.clone(), &[3]),
             FindingKind::SmallExponent,
         ),
-        (
-            rsa(&(prime(1279) * prime(2203)), &[2]),
-            FindingKind::InvalidExponent,
-        ),
+        (rsa(small, large, &[2]), FindingKind::InvalidExponent),
         (
             PublicKey::on_curve("ed25519", &[0; 32]),
             FindingKind::SmallSubgroup,
         ),
-        (
-            PublicKey::discrete(
-                keymark_advice::key_spec::KeySpec::Dh,
-                &octets(&prime(3217)),
-                &[1],
-            ),
-            FindingKind::SmallSubgroup,
-        ),
+        (dh(&[1]), FindingKind::SmallSubgroup),
         (PublicKey::on_curve("nistp192", &[4]), FindingKind::Short),
         (
             PublicKey::named("1.2.3", &[1]),
@@ -205,11 +189,8 @@ fn weak_numbers_are_found_of_each_kind() {
         ),
     ] {
         let audit = judged(vec![key("one", weak)], &question(None));
-        assert!(
-            kinds(&audit.keys[0]).contains(&kind),
-            "{kind}: {:?}",
-            audit.keys[0]
-        );
+        let found = kinds(&audit.keys[0]);
+        assert!(found.contains(&kind), "{kind}: {found:?}");
     }
 }
 
@@ -252,43 +233,32 @@ fn numbers_beyond_every_program_are_not_calculated_with() {
 }
 
 #[test]
-fn a_name_is_an_uri_in_sarif_and_one_line_for_people() {
-    let name = "a b#c?d%41.pem\n::error::x:y";
-    let mut key = key("", sound(2047));
-    key.place.within = name.to_owned();
-    assert_eq!(key.place.to_string(), "a b#c?d%41.pem\\n::error::x:y:1");
-    let log = sarif::log(&judged(vec![key], &question(None)), "1", "");
-    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
-    let uri = "a%20b%23c%3Fd%2541.pem%0A%3A%3Aerror%3A%3Ax%3Ay";
-    assert_eq!(place["artifactLocation"]["uri"], uri);
-}
-
-#[test]
 fn sarif_has_a_rule_for_each_result_and_a_place() {
-    let audit = judged(vec![key("a \u{1b}[2J file", sound(2047))], &question(None));
-    let log = sarif::log(&audit, "1", "https://example.org");
+    let name = "a b#c?d%41.pem\n::error::\u{1b}[2J";
+    let mut key = key(name, sound(2047));
+    key.place.line = Some(1);
+    assert_eq!(
+        key.place.to_string(),
+        "a b#c?d%41.pem\\n::error::\\u{1b}[2J:1"
+    );
+    assert!(key.owner.contains(is_unseen));
+    let log = sarif::log(
+        &judged(vec![key], &question(None)),
+        "1",
+        "https://example.org",
+    );
     let run = &log["runs"][0];
-    let rules: Vec<&str> = run["tool"]["driver"]["rules"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|rule| rule["id"].as_str().unwrap())
-        .collect();
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     let results = run["results"].as_array().unwrap();
     assert_eq!(results.len(), 2);
     for result in results {
-        assert!(rules.contains(&result["ruleId"].as_str().unwrap()));
+        assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]));
         assert_eq!(result["level"], "error");
         let place = &result["locations"][0]["physicalLocation"];
         assert_eq!(place["region"]["startLine"], 1);
-        assert!(
-            place["artifactLocation"]["uri"]
-                .as_str()
-                .unwrap()
-                .contains("file")
-        );
+        let uri = "a%20b%23c%3Fd%2541.pem%0A%3A%3Aerror%3A%3A%1B%5B2J";
+        assert_eq!(place["artifactLocation"]["uri"], uri);
     }
-    assert!(audit.keys[0].owner.contains(is_unseen));
 }
 
 /// badkeys, docs/BLOCKLISTFORMAT.md: numbers without zeros that lead, x of points, strings whatever they begin with.

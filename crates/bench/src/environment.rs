@@ -206,17 +206,18 @@ mod tests {
 
     #[test]
     fn a_hypervisor_shows_in_the_cpu_flags() {
-        let vendor =
-            |path: &str| (path == "sys/class/dmi/id/sys_vendor").then(|| "QEMU".to_owned());
-        assert_eq!(
-            virtualization("flags : fpu hypervisor\n", &vendor).as_deref(),
-            Some("QEMU")
-        );
-        assert_eq!(virtualization("flags : fpu\n", &vendor), None);
-        assert_eq!(
-            virtualization("flags : hypervisor\n", &|_| None).as_deref(),
-            Some("hypervisor, unnamed")
-        );
+        for (flags, vendor, expected) in [
+            ("fpu hypervisor", Some("QEMU"), Some("QEMU")),
+            ("fpu", Some("QEMU"), None),
+            ("hypervisor", None, Some("hypervisor, unnamed")),
+        ] {
+            let text = |path: &str| {
+                let vendor = vendor.filter(|_| path == "sys/class/dmi/id/sys_vendor");
+                vendor.map(str::to_owned)
+            };
+            let found = virtualization(&format!("flags : {flags}\n"), &text);
+            assert_eq!(found.as_deref(), expected);
+        }
     }
 
     #[test]

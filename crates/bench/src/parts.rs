@@ -120,35 +120,28 @@ mod tests {
 
     #[test]
     fn means_are_over_the_operations_that_had_the_part() {
+        let ms = Duration::from_millis;
         let mut sums = PartSums::default();
-        sums.add(Part::Card, Duration::from_millis(10));
-        sums.add(Part::Card, Duration::from_millis(30));
-        sums.add(Part::Verify, Duration::from_millis(800));
+        sums.add(Part::Card, ms(10));
+        sums.add(Part::Card, ms(30));
+        sums.add(Part::Verify, ms(800));
+        // Nothing is cut off.
+        sums.add_remainder(Part::Waiting, ms(5), ms(6));
+        sums.add_remainder(Part::Waiting, ms(7), ms(4));
+        sums.add_all(Part::Worker, 4, ms(2));
+        sums.add_all(Part::Worker, 0, ms(1));
         let mut other = PartSums::default();
         other.merge(&sums);
         let means = other.means().0;
-        assert_eq!(
-            (means[&Part::Card].n, means[&Part::Card].mean_s),
-            (2, Seconds(0.02))
-        );
-        assert_eq!(
-            (means[&Part::Verify].n, means[&Part::Verify].mean_s),
-            (1, Seconds(0.8))
-        );
-        let mut left = PartSums::default();
-        for (whole, known) in [(5, 6), (7, 4)] {
-            let ms = Duration::from_millis;
-            left.add_remainder(Part::Waiting, ms(whole), ms(known));
+        for (part, n, mean) in [
+            (Part::Card, 2, 0.02),
+            (Part::Verify, 1, 0.8),
+            (Part::Waiting, 2, 0.001),
+            (Part::Worker, 4, 0.0005),
+        ] {
+            let mean_s = Seconds(mean);
+            assert_eq!(means[&part], PartMean { n, mean_s }, "{part}");
         }
-        assert_eq!(
-            left.means().0[&Part::Waiting].mean_s,
-            Seconds(0.001),
-            "nothing is cut off"
-        );
-        left.add_all(Part::Worker, 4, Duration::from_millis(2));
-        left.add_all(Part::Worker, 0, Duration::from_millis(1));
-        let worker = left.means().0[&Part::Worker];
-        assert_eq!((worker.n, worker.mean_s), (4, Seconds(0.0005)));
         let warm_up = sums.of_warm_up().means().0;
         assert_eq!(warm_up.keys().collect::<Vec<_>>(), [&Part::Verify]);
     }

@@ -1,10 +1,12 @@
 //! Peculiarities of the processors that a figure's reader must know: emulation, several kinds of cores, throttling.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::shipped::shipped;
 use crate::words::words;
 
 /// Text of a file below the root, trimmed; none if it is empty or cannot be read.
@@ -49,6 +51,10 @@ impl Throttling {
             .collect()
     }
 }
+
+/// Arm Limited's cores by "CPU part".
+static ARM: LazyLock<BTreeMap<String, String>> =
+    LazyLock::new(|| shipped(include_str!("../../../data/arm-cores.toml")));
 
 /// Beginnings of architectures' names, of programs (`std::env::consts::ARCH`) and of kernels (`uname -m`), by family: a
 /// kernel runs programs of its own family without an emulator.
@@ -157,13 +163,10 @@ fn sections(cpuinfo: &str) -> impl Iterator<Item = (u32, Option<String>)> {
         };
         let (maker, part) = (hex("CPU implementer"), hex("CPU part"));
         let design = maker.zip(part).map(|(maker, part)| {
-            let known = ARM
-                .iter()
-                .find(|(number, _)| *number == part && maker == 0x41);
-            known.map_or_else(
-                || format!("core {maker:#04x}/{part:#05x}"),
-                |(_, name)| (*name).to_owned(),
-            )
+            let known = ARM.get(&format!("{part:#x}")).filter(|_| maker == 0x41);
+            known
+                .cloned()
+                .unwrap_or_else(|| format!("core {maker:#04x}/{part:#05x}"))
         });
         Some((number, design))
     })
@@ -192,39 +195,6 @@ fn list(numbers: &[u32]) -> String {
     ranges.filter_map(text).collect::<Vec<_>>().join(",")
 }
 
-/// Arm Limited's cores by "CPU part" (util-linux, `sys-utils/lscpu-arm.c`).
-const ARM: [(u32, &str); 29] = [
-    (0xb76, "ARM1176"),
-    (0xc05, "Cortex-A5"),
-    (0xc07, "Cortex-A7"),
-    (0xc08, "Cortex-A8"),
-    (0xc09, "Cortex-A9"),
-    (0xc0e, "Cortex-A17"),
-    (0xc0f, "Cortex-A15"),
-    (0xd03, "Cortex-A53"),
-    (0xd04, "Cortex-A35"),
-    (0xd05, "Cortex-A55"),
-    (0xd07, "Cortex-A57"),
-    (0xd08, "Cortex-A72"),
-    (0xd09, "Cortex-A73"),
-    (0xd0a, "Cortex-A75"),
-    (0xd0b, "Cortex-A76"),
-    (0xd0c, "Neoverse-N1"),
-    (0xd0d, "Cortex-A77"),
-    (0xd40, "Neoverse-V1"),
-    (0xd41, "Cortex-A78"),
-    (0xd44, "Cortex-X1"),
-    (0xd46, "Cortex-A510"),
-    (0xd47, "Cortex-A710"),
-    (0xd48, "Cortex-X2"),
-    (0xd49, "Neoverse-N2"),
-    (0xd4d, "Cortex-A715"),
-    (0xd4e, "Cortex-X3"),
-    (0xd4f, "Neoverse-V2"),
-    (0xd80, "Cortex-A520"),
-    (0xd81, "Cortex-A720"),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,37 +218,33 @@ mod tests {
 
     #[test]
     fn a_program_on_a_machine_of_another_architecture_is_emulated() {
-        let older = files(&[]);
-        let newer = files(&[("proc/sys/kernel/arch", "x86_64")]);
-        for program in ["aarch64", "arm"] {
+        let own = arm(&[(0, 0xd03)]);
+        let whole = X86.replace("AMD EPYC", "QEMU TCG CPU version 2.5+");
+        for (cpuinfo, kernel, program, expected) in [
             // What QEMU 7.2 shows, and later versions, which make up an Arm processor's file.
-            assert_eq!(emulated_on(X86, &older, program).as_deref(), Some("x86_64"));
-            let own = arm(&[(0, 0xd03)]);
-            assert_eq!(
-                emulated_on(&own, &newer, program).as_deref(),
-                Some("x86_64")
-            );
-            assert_eq!(emulated_on(&own, &older, program), None);
-        }
-        assert_eq!(emulated_on(X86, &newer, "x86_64"), None);
-        let on_arm = files(&[("proc/sys/kernel/arch", "aarch64")]);
-        assert_eq!(emulated_on("", &on_arm, "arm"), None, "32 bits on 64");
-        assert_eq!(
-            emulated_on(X86, &on_arm, "x86_64").as_deref(),
-            Some("aarch64")
-        );
-        // Kernels and programs have other names for these.
-        for (kernel, program) in [
-            ("ppc64le", "powerpc64"),
-            ("s390x", "s390x"),
-            ("mips", "mips64"),
-            ("armv7l", "arm"),
+            (X86, "", "aarch64", Some("x86_64")),
+            (X86, "", "arm", Some("x86_64")),
+            (&own, "x86_64", "aarch64", Some("x86_64")),
+            (&own, "x86_64", "arm", Some("x86_64")),
+            (&own, "", "aarch64", None),
+            (&own, "", "arm", None),
+            (X86, "x86_64", "x86_64", None),
+            (X86, "aarch64", "x86_64", Some("aarch64")),
+            (&whole, "x86_64", "x86_64", Some("QEMU")),
+            // 32 bits on 64, and other names in kernels and programs.
+            ("", "aarch64", "arm", None),
+            ("", "ppc64le", "powerpc64", None),
+            ("", "s390x", "s390x", None),
+            ("", "mips", "mips64", None),
+            ("", "armv7l", "arm", None),
         ] {
-            let own = |path: &str| (path == "proc/sys/kernel/arch").then(|| kernel.to_owned());
-            assert_eq!(emulated_on("", &own, program), None, "{kernel}");
+            let text = |path: &str| {
+                let is_told = path == "proc/sys/kernel/arch" && !kernel.is_empty();
+                is_told.then(|| kernel.to_owned())
+            };
+            let found = emulated_on(cpuinfo, &text, program);
+            assert_eq!(found.as_deref(), expected, "{program} on {kernel}");
         }
-        let whole = "processor : 0\nvendor_id : GenuineIntel\nmodel name : QEMU TCG CPU version 2.5+\nflags : fpu";
-        assert!(emulated_on(whole, &newer, "x86_64").is_some());
     }
 
     #[test]
@@ -287,28 +253,19 @@ mod tests {
             "{}Model\t: Raspberry Pi 5 Model B Rev 1.0\n",
             arm(&[(0, 0xd0b), (1, 0xd0b)])
         );
-        let model_of = |cpuinfo: &str| model(cpuinfo, &files(&[]));
-        assert_eq!(
-            model_of(&pi).as_deref(),
-            Some("Raspberry Pi 5 Model B Rev 1.0, Cortex-A76")
-        );
         // A kernel of 32 bits names the architecture only.
         let zero = "processor : 0\nmodel name : ARMv6-compatible processor rev 7 (v6l)\nCPU implementer : 0x41\n\
                     CPU part : 0xb76\n\nModel : Raspberry Pi Zero W Rev 1.1";
-        assert_eq!(
-            model_of(zero).as_deref(),
-            Some("Raspberry Pi Zero W Rev 1.1, ARM1176")
-        );
-        assert_eq!(
-            model_of(&arm(&[(0, 0xd40)])).as_deref(),
-            Some("Neoverse-V1")
-        );
-        assert_eq!(
-            model_of(&arm(&[(0, 0xfff)])).as_deref(),
-            Some("core 0x41/0xfff")
-        );
-        assert_eq!(model_of(X86).as_deref(), Some("AMD EPYC"));
-        assert_eq!(model_of(""), None);
+        for (cpuinfo, expected) in [
+            (&*pi, Some("Raspberry Pi 5 Model B Rev 1.0, Cortex-A76")),
+            (zero, Some("Raspberry Pi Zero W Rev 1.1, ARM1176")),
+            (&arm(&[(0, 0xd40)]), Some("Neoverse-V1")),
+            (&arm(&[(0, 0xfff)]), Some("core 0x41/0xfff")),
+            (X86, Some("AMD EPYC")),
+            ("", None),
+        ] {
+            assert_eq!(model(cpuinfo, &files(&[])).as_deref(), expected);
+        }
     }
 
     #[test]

@@ -216,90 +216,59 @@ mod tests {
     use super::*;
 
     fn sample(worker: u32, start: u64, end: u64) -> Sample {
-        let (start, end) = (Timestamp(start), Timestamp(end));
-        Sample {
-            worker,
-            scheduled: start,
-            start,
-            end,
-            outcome: Outcome::Done,
-            cpu: None,
+        Sample::done(worker, Timestamp(start), Timestamp(end))
+    }
+
+    fn block(samples: impl IntoIterator<Item = Sample>) -> Block {
+        Block {
+            round: 3,
+            samples: samples.into_iter().collect(),
+            ..Block::default()
         }
     }
 
     #[test]
     fn a_single_worker_is_busy_from_first_start_to_last_end() {
-        let block = Block {
-            round: 3,
-            samples: vec![sample(0, 100, 200), sample(0, 210, 310)],
-            ..Block::default()
+        let failed = Sample {
+            outcome: Outcome::Failed,
+            ..sample(0, 0, 100)
         };
-        let window = block.window(1).unwrap();
-        assert_eq!((window.length_ns, window.round), (210, 3));
-        assert!((window.completed - 2.0).abs() < 1e-12);
+        for (first, completed) in [(sample(0, 0, 100), 2.0), (failed, 1.0)] {
+            let block = block([first, sample(0, 110, 210)]);
+            let window = block.window(1).unwrap();
+            assert_eq!((window.length_ns, window.round), (210, 3));
+            // Failures take time but do not count.
+            assert!((window.completed - completed).abs() < 1e-12);
+            assert_eq!(block.latencies_ns().len() as f64, completed);
+        }
     }
 
     #[test]
     fn the_common_window_cuts_operations_by_share() {
         // Worker 0 is busy 0..300, worker 1 100..400: common 100..300.
-        let block = Block {
-            samples: vec![
-                sample(0, 0, 150),
-                sample(1, 100, 250),
-                sample(0, 150, 300),
-                sample(1, 250, 400),
-            ],
-            ..Block::default()
-        };
+        let block = block([
+            sample(0, 0, 150),
+            sample(1, 100, 250),
+            sample(0, 150, 300),
+            sample(1, 250, 400),
+        ]);
         let window = block.window(2).unwrap();
         assert_eq!(window.length_ns, 200);
         let expected = 50.0 / 150.0 + 1.0 + 1.0 + 50.0 / 150.0;
-        assert!(
-            (window.completed - expected).abs() < 1e-12,
-            "{}",
-            window.completed
-        );
-    }
-
-    #[test]
-    fn failures_take_time_but_do_not_count() {
-        let failed = Sample {
-            outcome: Outcome::Failed,
-            ..sample(0, 0, 100)
-        };
-        let block = Block {
-            samples: vec![failed, sample(0, 100, 200)],
-            ..Block::default()
-        };
-        let window = block.window(1).unwrap();
-        assert_eq!(window.length_ns, 200);
-        assert!((window.completed - 1.0).abs() < 1e-12);
-        assert_eq!(block.latencies_ns(), [100]);
+        assert!((window.completed - expected).abs() < 1e-12);
     }
 
     #[test]
     fn a_worker_without_samples_leaves_no_common_window() {
-        let block = Block {
-            samples: vec![sample(1, 0, 10)],
-            ..Block::default()
-        };
-        assert!(block.window(2).is_none());
-        assert!(Block::default().window(1).is_none());
+        assert!(block([sample(1, 0, 10)]).window(2).is_none());
+        assert!(block([sample(u32::MAX, 0, 10)]).window(2).is_none());
+        assert!(block([]).window(1).is_none());
     }
 
     #[test]
     fn a_hundred_thousand_workers_are_no_more_work_than_their_samples() {
         let samples = (0..100_000).map(|worker| sample(worker, u64::from(worker), 200_000));
-        let block = Block {
-            samples: samples.collect(),
-            ..Block::default()
-        };
-        assert_eq!(block.window(100_000).unwrap().length_ns, 100_001);
-        let beyond = Block {
-            samples: vec![sample(u32::MAX, 0, 10)],
-            ..Block::default()
-        };
-        assert!(beyond.window(2).is_none());
+        assert_eq!(block(samples).window(100_000).unwrap().length_ns, 100_001);
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl AdviceQuestion {
         });
         let named = named.collect_vec().join("; ");
         (!named.is_empty()).then(|| {
-            let command = self.purpose.measurement();
+            let command = &self.purpose.facts().measurement;
             let estimate = if has_command {
                 " With gpg measured here ('keymark bench --device software --stack raw,gpg --operation decrypt'), keymark estimates the others."
             } else {
@@ -236,7 +236,7 @@ impl AdviceQuestion {
             };
             // No option takes away the key's own purpose.
             let is_meant = matches!(&refusal, Refusal::Incompatible(peer, _)
-                if Some(&**peer) == self.purpose.program());
+                if Some(peer) == self.purpose.facts().program.as_ref());
             let Some((constraint, by)) = refusal.constraint().filter(|_| !is_meant) else {
                 continue;
             };

@@ -7,19 +7,22 @@ mod server;
 mod tests;
 mod timestamping;
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use itertools::Itertools;
 use jiff::civil::Date;
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Parameters, StackName};
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::operation::Operation;
+use keymark_bench::shipped::shipped;
 use keymark_bench::words;
 use keymark_report::document::{Document, Section};
 use keymark_report::units;
 use keymark_stats::{PerSecond, Seconds};
+use serde::Deserialize;
 
 use crate::catalogue::{Catalogue, Weakness};
 use crate::compatibility::{Peer, Takes};
@@ -44,70 +47,28 @@ words! {
     }
 }
 
-impl Purpose {
-    /// Returns the key's operations, the decisive one first.
-    const fn operations(self) -> &'static [Operation] {
-        match self {
-            Self::Card | Self::Email => &[Operation::Decrypt, Operation::Decapsulate],
-            Self::Server | Self::Timestamping => &[Operation::Sign],
-            Self::Ssh => &[Operation::Authenticate],
-        }
-    }
-
-    /// The programs whose figures say what the purpose costs, the most telling first. One of them ranks all keys.
-    pub fn ways(self) -> Vec<Way> {
-        let way = |stack: &'static str, parameters, words| Way {
-            stack: StackName::of(stack),
-            parameters: Parameters::from(parameters),
-            words,
-        };
-        let none = || Parameters::NONE;
-        let plain = |stack, words| Way {
-            stack,
-            parameters: none(),
-            words,
-        };
-        match self {
-            Self::Server | Self::Timestamping => vec![plain(StackName::RAW, "OpenSSL")],
-            Self::Ssh => vec![way("ssh", [("agent", "openssh")], "ssh login")],
-            Self::Card => vec![plain(StackName::GPG, "gpg")],
-            Self::Email => vec![
-                way("gpg", [("protection", "cached")], "gpg, passphrase cached"),
-                plain(StackName::GPG, "gpg, no passphrase"),
-            ],
-        }
-    }
-
+/// Properties of a purpose, as `data/purposes.toml` has them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PurposeFacts {
+    /// The key's operations, the decisive one first.
+    operations: Vec<Operation>,
+    /// The program that has to take the key in any case, by its name among [`Peer`]s.
+    program: Option<String>,
+    /// True if the key may be in a file on this CPU.
+    software: bool,
     /// The command that measures what ranks the keys.
-    pub(crate) const fn measurement(self) -> &'static str {
-        match self {
-            Self::Server | Self::Timestamping => "keymark bench --stack raw --operation sign",
-            Self::Ssh => {
-                "keymark bench --stack ssh --operation authenticate --parameter agent=openssh"
-            }
-            Self::Card => "keymark bench --device SERIAL --stack gpg --operation decrypt",
-            Self::Email => {
-                "keymark bench --stack gpg --operation decrypt --parameter protection=cached"
-            }
-        }
-    }
+    measurement: String,
+    /// The programs whose figures say what the purpose costs, the most telling first.
+    ways: Vec<Way>,
+}
 
-    /// Returns the program that has to take the key in any case, by its name among [`Peer`]s.
-    const fn program(self) -> Option<&'static str> {
-        match self {
-            Self::Server => Some("browsers"),
-            Self::Ssh => Some("openssh"),
-            Self::Email => Some("gnupg"),
-            Self::Card | Self::Timestamping => None,
-        }
-    }
+static PURPOSES: LazyLock<BTreeMap<Purpose, PurposeFacts>> =
+    LazyLock::new(|| shipped(include_str!("../../../../data/purposes.toml")));
 
-    /// Returns whether the key may be in a file on this CPU.
-    const fn takes_software(self) -> bool {
-        match self {
-            Self::Card => false,
-            Self::Server | Self::Timestamping | Self::Ssh | Self::Email => true,
-        }
+impl Purpose {
+    fn facts(self) -> &'static PurposeFacts {
+        &PURPOSES[&self]
     }
 }
 
@@ -292,13 +253,13 @@ impl AdviceQuestion {
         let catalogue = Catalogue::shipped();
         let in_file = || Algorithm::all().collect();
         // What is in a file is used by programs of this machine.
-        let software = (self.purpose.takes_software())
+        let software = (self.purpose.facts().software)
             .then(|| (SOFTWARE, "a file on this CPU", [Some(true); 2], in_file()));
         let tokens = catalogue.tokens.iter().map(|token| {
             let facts = [token.open_firmware, token.sale()];
             (&*token.id, token.short_name(), facts, token.algorithms())
         });
-        let ways = self.purpose.ways();
+        let ways = &self.purpose.facts().ways;
         let (mut all, mut costs_of) = (Vec::new(), Vec::new());
         for (id, device, [open_firmware, sale], algorithms) in software.into_iter().chain(tokens) {
             for algorithm in algorithms {
@@ -327,7 +288,7 @@ impl AdviceQuestion {
         let first = ranking(&all, &costs_of);
         for (one, costs) in all.iter_mut().zip(&costs_of) {
             one.cost = costs[first];
-            one.through = ways[first].words;
+            one.through = &ways[first].words;
             one.second = costs.get(first + 1).copied().flatten();
         }
         all.sort_by(|a, b| (a.id, a.algorithm, a.operation).cmp(&(b.id, b.algorithm, b.operation)));
@@ -343,7 +304,7 @@ impl AdviceQuestion {
         } else {
             self.algorithms.contains(&algorithm)
         };
-        let mut operations = self.purpose.operations().iter().copied();
+        let mut operations = self.purpose.facts().operations.iter().copied();
         operations.find(|operation| named && wanted && algorithm.has(*operation))
     }
 
@@ -386,7 +347,7 @@ impl AdviceQuestion {
 
     /// All that have to take the key: what the purpose means, in any version unless one is asked for, and what is asked.
     fn peers(&self) -> Vec<Peer> {
-        let program = self.purpose.program().filter(|program| {
+        let program = self.purpose.facts().program.as_deref().filter(|program| {
             self.compatible
                 .iter()
                 .all(|peer| peer.program() != *program)

@@ -1,8 +1,8 @@
 //! Service times of a token: the archive's own samples, else the device's profile, else published figures.
 
 use keymark_bench::{
-    Algorithm, CaseRecord, DeviceName, Network, Operation, Parameters, Profile, ProfileError,
-    Provenance, Record, Sampler, ServiceTime, StackName,
+    Algorithm, CaseRecord, DeviceName, Network, Operation, Parameters, Profile, Provenance, Record,
+    Sampler, ServiceTime, StackName,
 };
 use keymark_records::published::PublishedTable;
 use keymark_report::units::{self, counted};
@@ -42,18 +42,8 @@ pub struct Service {
 
 /// Why there is no service time.
 #[derive(Debug, thiserror::Error)]
-pub enum NoService {
-    /// Nothing has a figure of it.
-    #[error(
-        "{0}; 'keymark bench --device {device} --algorithm {key} --operation {operation} --stack {stack}' measures it, or \
-         say what an operation takes: --service-time 740ms",
-        key = .0.algorithm, operation = .0.operation, device = .0.device, stack = .0.stack
-    )]
-    Unmeasured(Wanted),
-    /// The profile that is named cannot be used.
-    #[error("{0}: {1}")]
-    Profile(Box<Wanted>, ProfileError),
-}
+#[error("{0}")]
+pub struct NoService(String);
 
 impl Service {
     /// Returns a device's times: by runs, the newest first, its profile, or published figures.
@@ -75,14 +65,14 @@ impl Service {
         let found = match (profile, named) {
             (Ok(profile), _) => wanted.in_profile(&profile),
             (Err(reason), Some(_)) => {
-                return Err(NoService::Profile(Box::new(wanted.clone()), reason));
+                return Err(NoService(format!("{wanted}: {reason}")));
             }
             // Another device than a twin need not have one.
             (Err(_), None) => None,
         };
         let published = || Figures::default().with_published(PublishedTable::collection());
         let found = found.or_else(|| wanted.published(&published()));
-        let found = found.ok_or_else(|| NoService::Unmeasured(wanted.clone()))?;
+        let found = found.ok_or_else(|| wanted.unmeasured())?;
         Ok(found.behind(&way, &wanted.network))
     }
 
@@ -98,6 +88,20 @@ impl Service {
 }
 
 impl Wanted {
+    fn unmeasured(&self) -> NoService {
+        let Self {
+            device,
+            algorithm,
+            operation,
+            stack,
+            ..
+        } = self;
+        NoService(format!(
+            "{self}; 'keymark bench --device {device} --algorithm {algorithm} --operation {operation} --stack {stack}' \
+             measures it, or say what an operation takes: --service-time 740ms"
+        ))
+    }
+
     fn service(&self, times: ServiceTimes, source: &str, provenance: Provenance) -> Service {
         Service {
             device: DeviceName::new(&self.device),
@@ -142,7 +146,7 @@ impl Wanted {
         let way = Way {
             stack: self.stack,
             parameters: Parameters::NONE,
-            words: "",
+            words: String::new(),
         };
         let figure = figures.through(&way, &self.device, self.algorithm, self.operation)?;
         let times = ServiceTimes::of([figure.time.value])?;

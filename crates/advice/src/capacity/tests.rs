@@ -65,27 +65,24 @@ fn three_tokens_of_740_ms_sign_twice_a_second_within_3_s() {
 }
 
 #[test]
-fn a_rate_above_what_tokens_can_do_says_by_how_much() {
-    assert_says(
-        &said(&asked(3.0, None)),
-        [
-            "3 tokens",
+fn what_tokens_cannot_do_is_said() {
+    for (rate, p99, expected) in [
+        (
+            3.0,
+            None,
             "3.00/s is 11.0 % more than 2 tokens can do (2.70/s).",
-        ],
-    );
-    let many = asked(301.0, None);
-    assert_says(
-        &said(&many),
-        ["more than 100 tokens; 223 keep up with the rate"],
-    );
-}
-
-#[test]
-fn no_number_of_tokens_makes_an_operation_faster() {
-    let question = asked(2.0, Some(0.5));
-    let plan = question.plan();
-    assert!(plan.0.iter().all(|row| !row.enough));
-    assert_says(&said(&question), ["an operation alone takes 740 ms"]);
+        ),
+        (
+            301.0,
+            None,
+            "more than 100 tokens; 223 keep up with the rate",
+        ),
+        // No number of tokens makes an operation faster.
+        (2.0, Some(0.5), "an operation alone takes 740 ms"),
+    ] {
+        assert_says(&said(&asked(rate, p99)), [expected]);
+    }
+    assert!(asked(2.0, Some(0.5)).plan().0.iter().all(|row| !row.enough));
 }
 
 #[test]
@@ -114,54 +111,38 @@ fn the_picture_has_a_curve_for_each_number_of_tokens() {
     let labels: Vec<_> = curves.iter().map(|curve| &*curve.label).collect();
     assert_eq!(labels, ["1 token", "2 tokens", "3 tokens", "4 tokens"]);
     let highest = |curve: usize| curves[curve].points.last().unwrap().load;
-    assert!(
-        highest(0) < 1.36 && highest(2) > 3.9,
-        "{} {}",
-        highest(0),
-        highest(2)
-    );
+    assert!(highest(0) < 1.36 && highest(2) > 3.9);
+    let many = asked(1e9, None).curves(Some(PerSecond(1e5)));
+    assert!(many.len() <= 6, "{}", many.len());
 }
 
 #[test]
 fn what_nobody_measured_says_what_measures_it() {
-    let refused = |device, algorithm| {
-        let found = Service::find(&wanted(device, algorithm), &[]);
-        found.unwrap_err().to_string()
-    };
-    assert_says(
-        &refused("0a1b2c3d", "rsa2048"),
-        ["'keymark bench --device 0a1b2c3d --algorithm rsa2048 --operation sign --stack raw"],
-    );
-    assert_says(
-        &refused("twin:nitrokey-hsm", "nistp256"),
-        ["no figure of nistp256 sign"],
-    );
-    assert_says(
-        &refused("twin:nobody", "rsa2048"),
-        ["no figure of rsa2048 sign on twin:nobody"],
-    );
-}
-
-#[test]
-fn a_profile_that_cannot_be_read_says_why() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("bad.toml");
     std::fs::write(&file, "schema = 1\nname 5\n").unwrap();
-    let device = format!("twin:{}", file.display());
-    let error = Service::find(&wanted(&device, "rsa2048"), &[]).unwrap_err();
-    assert_says(
-        &error,
-        [
-            "no figure of rsa2048 sign on twin:",
-            "cannot be read: line 2",
-        ],
-    );
-}
-
-#[test]
-fn a_picture_of_any_rate_has_few_curves() {
-    let curves = asked(1e9, None).curves(Some(PerSecond(1e5)));
-    assert!(curves.len() <= 6, "{}", curves.len());
+    let bad = format!("twin:{}", file.display());
+    for (device, algorithm, expected) in [
+        (
+            "0a1b2c3d",
+            "rsa2048",
+            "'keymark bench --device 0a1b2c3d --algorithm rsa2048 --operation sign --stack raw",
+        ),
+        (
+            "twin:nitrokey-hsm",
+            "nistp256",
+            "no figure of nistp256 sign",
+        ),
+        (
+            "twin:nobody",
+            "rsa2048",
+            "no figure of rsa2048 sign on twin:nobody",
+        ),
+        (&bad, "rsa2048", "cannot be read: line 2"),
+    ] {
+        let found = Service::find(&wanted(device, algorithm), &[]);
+        assert_says(&found.unwrap_err(), [expected]);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod rule;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
@@ -88,18 +88,8 @@ impl PolicyVerdict<'_> {
 
 /// Why a policy cannot be had.
 #[derive(Debug, thiserror::Error)]
-pub enum PolicyError {
-    /// Unreadable, or not in the form of a policy.
-    #[error("the policy {} cannot be read: {reason}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        reason: String,
-    },
-    /// No such policy.
-    #[error("unknown policy '{0}'; choose from {known}, or give the path of a .toml file", known = known())]
-    Unknown(String),
-}
+#[error("{0}")]
+pub struct PolicyError(String);
 
 /// The names that there are.
 fn known() -> String {
@@ -129,7 +119,10 @@ impl Policy {
             |policy: &&Self| is(&policy.id) || (is(&policy.body) && policy.is_in_force());
         let meant: Vec<Self> = Self::all().iter().filter(is_meant).cloned().collect();
         if meant.is_empty() {
-            return Err(PolicyError::Unknown(wanted.to_owned()));
+            return Err(PolicyError(format!(
+                "unknown policy '{wanted}'; choose from {}, or give the path of a .toml file",
+                known()
+            )));
         }
         Ok(meant)
     }
@@ -157,9 +150,11 @@ impl Policy {
     /// # Errors
     /// When the file cannot be read or is no policy.
     pub fn read(path: &Path) -> Result<Self, PolicyError> {
-        let unreadable = |reason| PolicyError::Unreadable {
-            path: path.to_owned(),
-            reason,
+        let unreadable = |reason: String| {
+            PolicyError(format!(
+                "the policy {} cannot be read: {reason}",
+                path.display()
+            ))
         };
         let text = read::text(path, read::SETTINGS).map_err(|error| unreadable(error.to_string()));
         Self::parse(&text?)

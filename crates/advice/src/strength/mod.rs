@@ -241,39 +241,17 @@ mod tests {
             .retain(|policy| policy.id == "bsi-tr-02102-1-2026-01");
         let text = bsi.document().answers[1].clone();
         assert!(text.contains("1-2026-01 (to sign), and not by"), "{text}");
-        let row = &ask(&["rsa2048"], "2030-12-31").rows()[0];
-        let nist = row
-            .statuses
-            .iter()
-            .find(|one| one.policy == "nist-sp800-57pt1r5");
-        let nist = nist.unwrap();
-        assert_eq!(nist.then, Some(Status::Disallowed));
-        assert_eq!(nist.until.unwrap().to_string(), "2030-12-31");
     }
 
     #[test]
     fn uses_that_differ_stand_apart() {
         let row = &ask(&["rsa3072"], "2033-01-01").rows()[0];
-        let mut bsi = row
+        let bsi = row
             .statuses
             .iter()
             .filter(|one| one.policy == "bsi-tr-02102-1-2026-01");
-        let both: Vec<_> = bsi
-            .by_ref()
-            .map(|one| (one.uses.clone(), one.applying))
-            .collect();
-        assert_eq!(
-            both,
-            [
-                (vec![Use::Signature], Status::Allowed),
-                (vec![Use::Encryption], Status::HybridOnly)
-            ]
-        );
-        assert!(
-            serde_json::to_string(row)
-                .unwrap()
-                .contains("\"hybrid-only\"")
-        );
+        let both: Vec<_> = bsi.map(|one| (one.uses(), one.applying.word())).collect();
+        assert_eq!(both, [("sign", "allowed"), ("encrypt", "hybrid-only")]);
     }
 
     #[test]

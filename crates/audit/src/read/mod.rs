@@ -12,13 +12,15 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::{fs, io};
 
 use keymark_advice::key_spec::KeySpec;
 use keymark_bench::Family;
 use keymark_bench::outside::read;
 use keymark_bench::outside::visible::excerpt;
-use serde::Serialize;
+use keymark_bench::shipped::shipped;
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::key::{Form, FoundKey, Location, PublicKey};
@@ -30,47 +32,30 @@ const DEPTH: usize = 16;
 /// The mark of UTF-8 (U+FEFF).
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Files with keys that keymark does not read, by how they begin.
-const FOREIGN: [(&[u8], &str); 7] = [
-    (
-        b"\xfe\xed\xfe\xed",
-        "a Java keystore (JKS); export it: 'keytool -exportcert'",
-    ),
-    (
-        b"\xce\xce\xce\xce",
-        "a Java keystore (JCEKS); export it: 'keytool -exportcert'",
-    ),
-    (
-        b"SQLite format 3",
-        "a database; export its certificates: 'certutil -L -a'",
-    ),
-    (b"SSH PRIVATE KEY FILE FORMAT", "a key for version 1 of SSH"),
-    (
-        b"PuTTY-User-Key-File",
-        "a key of PuTTY; convert it: 'puttygen -L'",
-    ),
-    (
-        b"\xff\xfe",
-        "UTF-16; convert it to UTF-8: 'iconv -f utf-16 -t utf-8'",
-    ),
-    (
-        b"\xfe\xff",
-        "UTF-16; convert it to UTF-8: 'iconv -f utf-16 -t utf-8'",
-    ),
-];
-/// Texts with keys that keymark does not read, by what is in them.
-const MARKED: [(&[u8], &str); 5] = [
-    (b"\"kty\"", "a JSON Web Key"),
-    (b"<RSAKeyValue>", "a key in XML"),
-    (b"DNSKEY", "a key of DNSSEC"),
-    (b"untrusted comment:", "a key or signature of signify"),
-    (b"SPKAC=", "SPKAC"),
-];
-/// Names that promise a key.
-const KEY_FILES: [&str; 16] = [
-    ".cer", ".crt", ".csr", ".der", ".pem", ".key", ".p7b", ".p7c", ".p12", ".pfx", ".p8", ".pub",
-    ".gpg", ".kbx", ".pgp", ".asc",
-];
+/// Files with keys that keymark does not read (`data/foreign-keys.toml`).
+#[derive(Deserialize)]
+struct ForeignKeys {
+    /// Names that promise a key.
+    key_files: Vec<String>,
+    begins: Vec<ForeignMark>,
+    contains: Vec<ForeignMark>,
+}
+
+#[derive(Deserialize)]
+struct ForeignMark {
+    mark: String,
+    what: String,
+}
+
+impl ForeignMark {
+    fn octets(&self) -> Vec<u8> {
+        let octets = self.mark.chars().filter_map(|c| u8::try_from(c).ok());
+        octets.collect()
+    }
+}
+
+static FOREIGN: LazyLock<ForeignKeys> =
+    LazyLock::new(|| shipped(include_str!("../../../../data/foreign-keys.toml")));
 
 /// Keys of files.
 #[derive(Debug, Default)]
@@ -79,8 +64,8 @@ pub struct Read {
     pub keys: Vec<FoundKey>,
     pub not_read: Vec<NotRead>,
     pub without_key: Vec<WithoutKey>,
-    /// Private keys whose public part cannot be seen.
-    pub(super) sealed: Vec<Sealed>,
+    /// Private keys whose public part cannot be seen: their places, and what they are in.
+    pub(super) sealed: Vec<(Location, &'static str)>,
 }
 
 /// A search of a directory.
@@ -106,20 +91,6 @@ pub struct WithoutKey {
     #[serde(flatten)]
     pub place: Location,
     pub what: String,
-}
-
-/// A private key whose public part cannot be seen.
-#[derive(Debug)]
-pub(super) struct Sealed {
-    place: Location,
-    within: &'static str,
-}
-
-impl Sealed {
-    fn of(place: &Location, within: &'static str) -> Self {
-        let place = place.clone();
-        Self { place, within }
-    }
 }
 
 /// Text of whatever encoding: what is no UTF-8 is Latin-1.
@@ -236,19 +207,20 @@ impl Read {
 
     /// A file without anything that keymark knows: a text, or what nobody should take for one.
     fn unknown_file(&mut self, place: &Location, bytes: &[u8]) {
-        let begins = FOREIGN.iter().find(|(begin, _)| bytes.starts_with(begin));
         let contains = |mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
-        let known = begins.or_else(|| MARKED.iter().find(|(mark, _)| contains(mark)));
+        let mut begins = FOREIGN.begins.iter();
+        let known = begins.find(|known| bytes.starts_with(&known.octets()));
+        let mut marked = FOREIGN.contains.iter();
+        let known = known.or_else(|| marked.find(|known| contains(&known.octets())));
         let is_text = !bytes
             .iter()
             .any(|octet| matches!(octet, 0..=6 | 14..=26 | 28..=31));
         let mut lines = bytes.split(|octet| *octet == b'\n').map(<[u8]>::trim_ascii);
         let is_comment = lines.all(|line| line.is_empty() || line.starts_with(b"#"));
-        let promises = KEY_FILES
-            .iter()
-            .any(|ending| place.within.ends_with(ending));
+        let mut endings = FOREIGN.key_files.iter();
+        let promises = endings.any(|ending| place.within.ends_with(ending));
         match known {
-            Some((_, what)) => self.fail(place, (*what).to_owned()),
+            Some(known) => self.fail(place, known.what.clone()),
             None if bytes.starts_with(b"\x01gpg") => self.without(place, "trust database of GnuPG"),
             None if !is_text => self.fail(place, "a binary file of an unknown kind".to_owned()),
             None if promises && !is_comment => {
@@ -267,7 +239,7 @@ impl Read {
             | "PGP MESSAGE"
             | "OPENVPN STATIC KEY V1"
             | "SSH SIGNATURE" => return self.without(place, label),
-            _ if block.is_encrypted() => return self.sealed.push(Sealed::of(place, "")),
+            _ if block.is_encrypted() => return self.sealed.push((place.clone(), "")),
             _ => {}
         }
         let bytes = match block.bytes() {
@@ -327,7 +299,7 @@ impl Read {
     /// Puts private keys that cannot be seen on one of the lists: with their public key next to them they are nothing
     /// to worry about.
     pub(super) fn settle(&mut self) {
-        for Sealed { place, within } in std::mem::take(&mut self.sealed) {
+        for (place, within) in std::mem::take(&mut self.sealed) {
             let what = format!("encrypted private key {within}");
             match self
                 .keys

@@ -241,42 +241,38 @@ fn fingerprint(blob: &[u8]) -> String {
     format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(blob)))
 }
 
+fn string(octets: &[u8]) -> Vec<u8> {
+    [&(octets.len() as u32).to_be_bytes(), octets].concat()
+}
+
+/// The blob of a key that consists of numbers (RFC 4253 §6.6).
+pub(crate) fn blob_of(kind: &str, numbers: &[&[u8]]) -> Vec<u8> {
+    let number = |octets: &&[u8]| {
+        let octets = trimmed(octets);
+        let is_high = octets.first() >= Some(&0x80);
+        string(&[&[0][..usize::from(is_high)], octets].concat())
+    };
+    let numbers = numbers.iter().flat_map(number);
+    string(kind.as_bytes()).into_iter().chain(numbers).collect()
+}
+
 /// Returns the fingerprint of `ssh-keygen -l`; `None` if SSH has no such keys.
 pub(crate) fn fingerprint_of(key: &PublicKey) -> Option<String> {
-    let string = |octets: &[u8]| [&(octets.len() as u32).to_be_bytes(), octets].concat();
-    let number = |octets: &[u8]| {
-        let octets = trimmed(octets);
-        let sign: &[u8] = if octets.first() >= Some(&0x80) {
-            &[0]
-        } else {
-            &[]
-        };
-        string(&[sign, octets].concat())
-    };
     let name = key.spec.as_ref().ok().map(KeySpec::to_string)?;
-    let fields = match &key.numbers {
-        Numbers::Rsa { n, e } => vec![string(b"ssh-rsa"), number(e), number(n)],
-        Numbers::Dsa { p, q, g, y } if !p.is_empty() => {
-            let numbers = [p, q, g, y].map(|octets| number(octets));
-            [vec![string(b"ssh-dss")], numbers.to_vec()].concat()
+    let blob = match (&key.numbers, &*name) {
+        (Numbers::Rsa { n, e }, _) => blob_of("ssh-rsa", &[e, n]),
+        (Numbers::Dsa { p, q, g, y }, _) if !p.is_empty() => blob_of("ssh-dss", &[p, q, g, y]),
+        (Numbers::Point(point), "ed25519" | "ed448") if !point.is_empty() => {
+            [string(format!("ssh-{name}").as_bytes()), string(point)].concat()
         }
-        Numbers::Point(point) if matches!(&*name, "ed25519" | "ed448") && !point.is_empty() => {
-            vec![string(format!("ssh-{name}").as_bytes()), string(point)]
-        }
-        Numbers::Point(point)
-            if matches!(&*name, "nistp256" | "nistp384" | "nistp521")
-                && point.first() == Some(&4) =>
+        (Numbers::Point(point), "nistp256" | "nistp384" | "nistp521")
+            if point.first() == Some(&4) =>
         {
             let kind = format!("ecdsa-sha2-{name}");
-            vec![
-                string(kind.as_bytes()),
-                string(name.as_bytes()),
-                string(point),
-            ]
+            let fields = [kind.as_bytes(), name.as_bytes(), point.as_slice()];
+            fields.map(string).concat()
         }
-        Numbers::Dsa { .. } | Numbers::Discrete { .. } | Numbers::Point(_) | Numbers::Opaque(_) => {
-            return None;
-        }
+        _ => return None,
     };
-    Some(fingerprint(&fields.concat()))
+    Some(fingerprint(&blob))
 }

@@ -6,9 +6,9 @@
 
 use jiff::civil::Date;
 
+use super::Read;
 use super::der::{BITS, ENUMERATED, Element, INTEGER, OCTETS, OID, SEQUENCE, SET, TAG_0, TAG_1};
 use super::spki::{self, NumbersOnly};
-use super::{Read, Sealed};
 use crate::finding::{Finding, FindingKind};
 use crate::key::{Broken, Form, FoundKey, Location, PublicKey};
 use keymark_advice::key_spec::IDENTIFIERS;
@@ -117,7 +117,7 @@ impl Read {
         let oid = parts[0].parts().first().and_then(|first| first.oid());
         match oid {
             Some(oid) if ENCRYPTIONS.iter().any(|begin| oid.starts_with(begin)) => {
-                self.sealed.push(Sealed::of(place, ""));
+                self.sealed.push((place.clone(), ""));
             }
             Some(_) if label.is_empty() => self.without(place, "a digest"),
             _ => self.unknown(place, label),
@@ -232,7 +232,7 @@ impl Read {
                 self.der(place, &certificate, "");
             }
             (Some(KEY_BAG), Some(inner)) => self.object(place, &inner, ""),
-            (Some(SHROUDED_KEY_BAG), _) => self.sealed.push(Sealed::of(place, "in PKCS#12")),
+            (Some(SHROUDED_KEY_BAG), _) => self.sealed.push((place.clone(), "in PKCS#12")),
             _ => self.without(place, "PKCS#12 bag without a key"),
         }
     }
@@ -330,19 +330,6 @@ fn day(time: &Element<'_>) -> Option<Date> {
     Date::new(year, month, i8::try_from(digits(years + 2, 2)?).ok()?).ok()
 }
 
-/// The names of attributes (RFC 4514 §3, RFC 4519), by the end of their identifiers below 2.5.4.
-const ATTRIBUTES: [(&str, &str); 9] = [
-    ("2.5.4.3", "CN"),
-    ("2.5.4.5", "serialNumber"),
-    ("2.5.4.6", "C"),
-    ("2.5.4.7", "L"),
-    ("2.5.4.8", "ST"),
-    ("2.5.4.10", "O"),
-    ("2.5.4.11", "OU"),
-    ("0.9.2342.19200300.100.1.25", "DC"),
-    ("1.2.840.113549.1.9.1", "emailAddress"),
-];
-
 /// A name as RFC 4514 writes it, the last part first.
 fn name(sequence: &Element<'_>) -> String {
     let sets = sequence
@@ -355,12 +342,8 @@ fn name(sequence: &Element<'_>) -> String {
         .filter_map(|pair| match pair.parts()[..] {
             [kind, value] => {
                 let oid = kind.oid()?;
-                let known = ATTRIBUTES.iter().find(|(number, _)| *number == oid);
-                Some(format!(
-                    "{}={}",
-                    known.map_or(&*oid, |(_, name)| name),
-                    text(&value)
-                ))
+                let known = IDENTIFIERS.attribute.get(&oid);
+                Some(format!("{}={}", known.unwrap_or(&oid), text(&value)))
             }
             _ => None,
         });

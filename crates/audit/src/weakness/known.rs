@@ -12,6 +12,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use super::{bits, trimmed};
+use crate::read::ssh::blob_of;
 
 /// Size limit of a list in octets: badkeys' has a hundred million.
 const MOST: u64 = 1 << 30;
@@ -104,7 +105,7 @@ impl Lists {
         let listed = self.in_debians(self.places.openssl.join(&name), hash)
             || self.in_debians(
                 self.places.openssh.join(&name),
-                of_openssh(b"ssh-rsa", &[e, n]),
+                of_openssh("ssh-rsa", &[e, n]),
             );
         if listed {
             return Some(Listed::Debian);
@@ -115,7 +116,7 @@ impl Lists {
     /// Returns the list with a DSA key.
     pub fn has_dsa(&mut self, numbers: [&[u8]; 4]) -> Option<Listed> {
         let name = format!("blacklist.DSA-{}", bits(numbers[0]));
-        let hash = of_openssh(b"ssh-dss", &numbers);
+        let hash = of_openssh("ssh-dss", &numbers);
         if self.in_debians(self.places.openssh.join(name), hash) {
             return Some(Listed::Debian);
         }
@@ -158,21 +159,9 @@ fn end_of(hash: &[u8]) -> String {
     hex::encode(&hash[hash.len().saturating_sub(DIGITS / 2)..])
 }
 
-/// The end of the MD5 fingerprint of a key in OpenSSH's form (RFC 4253 §6.6).
-fn of_openssh(kind: &[u8], numbers: &[&[u8]]) -> String {
-    let mut md5 = Md5::new();
-    let mut field = |octets: &[u8]| {
-        md5.update((octets.len() as u32).to_be_bytes());
-        md5.update(octets);
-    };
-    field(kind);
-    for number in numbers {
-        let number = trimmed(number);
-        let is_high = number.first().is_some_and(|first| first & 0x80 != 0);
-        let padded = [&[0][..usize::from(is_high)], number].concat();
-        field(&padded);
-    }
-    end_of(&md5.finalize())
+/// The end of the MD5 fingerprint of a key in OpenSSH's form.
+fn of_openssh(kind: &str, numbers: &[&[u8]]) -> String {
+    end_of(&Md5::digest(blob_of(kind, numbers)))
 }
 
 #[cfg(test)]
@@ -223,9 +212,6 @@ mod tests {
             &[0, 0, 0, 3, 1, 0, 1, 0, 0, 0, 2, 0, 0xc1],
         ];
         let hash = Md5::digest(blob.concat());
-        assert_eq!(
-            of_openssh(b"ssh-rsa", &[&[1, 0, 1], &[0xc1]]),
-            end_of(&hash)
-        );
+        assert_eq!(of_openssh("ssh-rsa", &[&[1, 0, 1], &[0xc1]]), end_of(&hash));
     }
 }

@@ -25,6 +25,16 @@ pub fn power(base: &Integer, exponent: &Integer, modulus: &Integer) -> Integer {
     power.map(Integer::from).unwrap_or_default()
 }
 
+/// The product of the primes below a number.
+fn primorial(below: u32) -> Integer {
+    let is_prime = |number: &u32| {
+        (2..*number)
+            .take_while(|d| d * d <= *number)
+            .all(|d| !number.is_multiple_of(d))
+    };
+    (2..below).filter(is_prime).map(Integer::from).product()
+}
+
 /// The octets without zeros that lead.
 pub fn trimmed(octets: &[u8]) -> &[u8] {
     let zeros = octets.iter().take_while(|octet| **octet == 0).count();

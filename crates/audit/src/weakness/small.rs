@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
+use keymark_advice::key_spec::{IDENTIFIERS, KeySpec};
 use keymark_bench::Family;
 use rug::Integer;
 
-use super::{bits, number, power};
+use super::{bits, number, power, primorial};
 use crate::finding::{Finding, FindingKind};
 
 /// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
@@ -26,14 +27,7 @@ pub fn exponent(e: &[u8]) -> Option<Finding> {
 }
 
 /// The product of the primes in question: one division tells whether any of them divides.
-static PRODUCT: LazyLock<Integer> = LazyLock::new(|| {
-    let is_prime = |number: &u32| {
-        (2..*number)
-            .take_while(|d| d * d <= *number)
-            .all(|d| !number.is_multiple_of(d))
-    };
-    (2..FACTORS).filter(is_prime).map(Integer::from).product()
-});
+static PRODUCT: LazyLock<Integer> = LazyLock::new(|| primorial(FACTORS));
 
 /// The smallest factor of a modulus, if it is small. Zero is divisible by all.
 pub fn factor(modulus: &[u8]) -> Option<u32> {
@@ -67,38 +61,17 @@ pub fn is_trivial([p, y]: [&[u8]; 2]) -> bool {
     y <= 1_u32 || y >= p || y == p - 1_u32
 }
 
-/// u of the points of Curve25519 whose order divides 8 (Bernstein, "Curve25519", 2006, "small subgroup").
-const X25519: [&str; 5] = [
-    "0000000000000000000000000000000000000000000000000000000000000000",
-    "0100000000000000000000000000000000000000000000000000000000000000",
-    "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
-    "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
-    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-];
-
-/// y of those of edwards25519, without the sign.
-const ED25519: [&str; 5] = [
-    "0000000000000000000000000000000000000000000000000000000000000000",
-    "0100000000000000000000000000000000000000000000000000000000000000",
-    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-];
-
 /// Returns whether a point's string has a small order, on the two curves on which those have to be refused.
 pub fn is_of_small_order(string: &[u8], family: Family) -> bool {
-    let listed = if family == Family::Cv25519 {
-        X25519
-    } else if family == Family::Ed25519 {
-        ED25519
-    } else {
+    let name = KeySpec::Family(family).to_string();
+    let Some(listed) = IDENTIFIERS.small_order.get(&name) else {
         return false;
     };
     let mut string = string.to_vec();
     if let Some(last) = string.last_mut() {
         *last &= 0x7f;
     }
-    listed.contains(&hex::encode(string).as_str())
+    listed.contains(&hex::encode(string))
 }
 
 #[cfg(test)]

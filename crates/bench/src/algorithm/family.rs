@@ -1,7 +1,12 @@
 //! Families of algorithms, their curves and parameter sets, and the identifiers of curves.
 
+use serde::Deserialize;
+
+use super::{Algorithm, AlgorithmRow, TABLE};
+
 /// Short-Weierstrass curves: one key pair serves ECDSA and ECDH.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Curve {
     /// P-256 (FIPS 186-4 D.1.2.3).
     NistP256,
@@ -32,7 +37,8 @@ impl Curve {
 }
 
 /// A digest of SHA-2 (FIPS 180-4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Digest {
     /// SHA-256.
     Sha256,
@@ -43,7 +49,8 @@ pub enum Digest {
 }
 
 /// Mathematical family of an algorithm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// RSA; modulus length in bits.
     Rsa(u32),
@@ -95,88 +102,38 @@ impl Family {
     }
 
     /// Kind and length, for "the longest key of each kind": a larger number is a longer key.
-    pub const fn length(self) -> (&'static str, u32) {
-        match self {
-            Self::Rsa(bits) => ("rsa", bits),
-            Self::Dsa(bits) => ("dsa", bits),
-            Self::Elgamal(bits) => ("elg", bits),
-            Self::Weierstrass(curve) => match curve {
-                Curve::NistP256 | Curve::NistP384 | Curve::NistP521 => ("nist", curve.bits()),
-                Curve::Secp256k1 => ("secp256k1", 256),
-                Curve::BrainpoolP256r1 | Curve::BrainpoolP384r1 | Curve::BrainpoolP512r1 => {
-                    ("brainpool", curve.bits())
-                }
-            },
-            Self::Cv25519 => ("cv25519", 255),
-            Self::Ed25519 => ("ed25519", 255),
-            Self::Cv448 => ("cv448", 448),
-            Self::Ed448 => ("ed448", 448),
-            Self::MlKem(set) => ("mlkem", set),
-            Self::MlDsa(set) => ("mldsa", set),
-            Self::SlhDsa(bits, SlhVariant::Small) => ("slhdsa-s", bits),
-            Self::SlhDsa(bits, SlhVariant::Fast) => ("slhdsa-f", bits),
-            Self::Composite(composite) => match composite {
-                Composite::Ky768Cv25519 | Composite::Ky768Bp256 => ("kyber", 768),
-                Composite::Ky1024Cv448 | Composite::Ky1024Bp384 => ("kyber", 1024),
-                Composite::MlKem768X25519 => ("mlkem-x25519", 768),
-                Composite::MlDsa65Ed25519 => ("mldsa-ed25519", 65),
-            },
-        }
+    pub fn length(self) -> (&'static str, u32) {
+        let row = self.row();
+        (&row.kind, self.modulus().unwrap_or(row.length))
+    }
+
+    /// The row of the table, or of another length.
+    pub(super) fn row(self) -> &'static AlgorithmRow {
+        let alike = |known: &&AlgorithmRow| {
+            std::mem::discriminant(&known.family) == std::mem::discriminant(&self)
+        };
+        let exact = TABLE.iter().find(|known| known.family == self);
+        exact
+            .or_else(|| TABLE.iter().find(alike))
+            .unwrap_or(&TABLE[0])
     }
 
     /// Returns the two families of a composite, which has to be broken in both.
-    pub const fn parts(self) -> Option<[Self; 2]> {
-        let Self::Composite(composite) = self else {
-            return None;
-        };
-        Some(match composite {
-            Composite::Ky768Cv25519 | Composite::MlKem768X25519 => {
-                [Self::MlKem(768), Self::Cv25519]
-            }
-            Composite::Ky1024Cv448 => [Self::MlKem(1024), Self::Cv448],
-            Composite::Ky768Bp256 => [Self::MlKem(768), Self::Weierstrass(Curve::BrainpoolP256r1)],
-            Composite::Ky1024Bp384 => {
-                [Self::MlKem(1024), Self::Weierstrass(Curve::BrainpoolP384r1)]
-            }
-            Composite::MlDsa65Ed25519 => [Self::MlDsa(65), Self::Ed25519],
-        })
+    pub fn parts(self) -> Option<[Self; 2]> {
+        let [lattice, curve] = self.row().parts.as_ref()?;
+        let part = |name: &str| name.parse().ok().map(Algorithm::family);
+        Some([part(lattice)?, part(curve)?])
     }
 
-    /// Object identifiers of the family's curve, DER-encoded without tag and length: the one that
-    /// GnuPG writes comes first (OpenPGP card 3.4.1 §4.4.3.10, RFC 9580 §9.2, RFC 8410).
-    pub const fn oids(self) -> &'static [&'static [u8]] {
-        match self {
-            Self::Weierstrass(Curve::NistP256) => &[&[0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]],
-            Self::Weierstrass(Curve::NistP384) => &[&[0x2B, 0x81, 4, 0, 0x22]],
-            Self::Weierstrass(Curve::NistP521) => &[&[0x2B, 0x81, 4, 0, 0x23]],
-            Self::Weierstrass(Curve::Secp256k1) => &[&[0x2B, 0x81, 4, 0, 0x0A]],
-            Self::Weierstrass(Curve::BrainpoolP256r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 7]],
-            Self::Weierstrass(Curve::BrainpoolP384r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0B]],
-            Self::Weierstrass(Curve::BrainpoolP512r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0D]],
-            Self::Cv25519 => &[
-                &[0x2B, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1],
-                &[0x2B, 0x65, 0x6E],
-            ],
-            Self::Ed25519 => &[
-                &[0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1],
-                &[0x2B, 0x65, 0x70],
-            ],
-            Self::Cv448 => &[&[0x2B, 0x65, 0x6F]],
-            Self::Ed448 => &[&[0x2B, 0x65, 0x71]],
-            Self::Rsa(_)
-            | Self::Dsa(_)
-            | Self::Elgamal(_)
-            | Self::MlKem(_)
-            | Self::MlDsa(_)
-            | Self::SlhDsa(..)
-            | Self::Composite(_) => &[],
-        }
+    /// Object identifiers of the family's curve, DER-encoded without tag and length: the one that GnuPG writes comes first.
+    pub fn oids(self) -> &'static [Vec<u8>] {
+        &self.row().oids
     }
 
     /// The family whose curve has that object identifier.
     pub fn of_oid(oid: &[u8]) -> Option<Self> {
-        let mut known = super::Algorithm::all().map(super::Algorithm::family);
-        known.find(|family| family.oids().contains(&oid))
+        let has_it = |row: &&AlgorithmRow| row.oids.iter().any(|known| known == oid);
+        TABLE.iter().find(has_it).map(|row| row.family)
     }
 
     /// The family whose curve has those parameters in DER: an object identifier, or for the curves of
@@ -197,7 +154,8 @@ impl Family {
 }
 
 /// SLH-DSA's two trade-offs (FIPS 205 §11).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SlhVariant {
     /// Relatively small signatures, slow signing.
     Small,
@@ -206,7 +164,8 @@ pub enum SlhVariant {
 }
 
 /// Composites of OpenPGP: GnuPG's with ML-KEM (LibrePGP), and those of RFC 9980.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Composite {
     /// ML-KEM-768 with X25519.
     Ky768Cv25519,

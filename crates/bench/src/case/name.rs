@@ -47,6 +47,11 @@ impl NameWord {
     }
 }
 
+/// Returns true if a text is such a word.
+pub(super) fn is_name(text: &str) -> bool {
+    NameWord::parse(text.as_bytes()).is_some()
+}
+
 /// Text that is no such name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::name::is_name;
 use crate::words::UnknownWord;
 use crate::{During as _, Error};
 
@@ -17,8 +18,8 @@ use crate::{During as _, Error};
 pub const USUAL: &str = "usual";
 /// Dimensions that a case says something of, at most.
 const MOST: usize = 8;
-/// Letters of a name, and of a word.
-const LONGEST: (usize, usize) = (20, 60);
+/// Letters of a word.
+const LONGEST: usize = 60;
 
 /// Dimension that a family of stacks registers.
 #[derive(Debug, Clone, Copy)]
@@ -292,17 +293,10 @@ impl<'de> Visitor<'de> for Pairs {
     }
 }
 
-fn is_name(text: &str) -> bool {
-    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.len() <= LONGEST.0
-        && text.chars().all(letter)
-}
-
 fn is_word(text: &str) -> bool {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-. ".contains(c);
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.len() <= LONGEST.1
+        && text.len() <= LONGEST
         && text.chars().all(letter)
         && text != USUAL
 }

@@ -110,32 +110,12 @@ pub struct Plan {
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// The algorithm does not have the operation.
-    #[error("{algorithm} has no {asked}; it has: {has}")]
-    LacksOperation {
-        /// Algorithm as named.
-        algorithm: Algorithm,
-        /// Operation as named.
-        asked: String,
-        /// Operations on offer.
-        has: String,
-    },
+    /// A selection that nothing can have, here or elsewhere.
+    #[error("{0}")]
+    Impossible(String),
     /// Nothing selected offers the algorithm.
-    #[error("{asked} does not offer {algorithm} here; {where_else}")]
-    NotOffered {
-        /// Algorithm as named.
-        algorithm: Algorithm,
-        /// Devices and stacks that were looked at.
-        asked: String,
-        /// Places where it is on offer.
-        where_else: String,
-    },
-    /// A device that is not here.
-    #[error("no device matches '{0}'; 'keymark devices' lists the available ones")]
-    UnknownDevice(DeviceName),
-    /// Processes where there can be none.
-    #[error("--processes needs a key that each process can open for itself: {}", .0)]
-    NoProcesses(String),
+    #[error("{0}")]
+    NotOffered(String),
     /// Nothing at all fits.
     #[error(
         "nothing here offers this selection; 'keymark devices' lists what is available and what is missing"
@@ -166,34 +146,23 @@ impl Plan {
             return Err(PlanError::Nothing);
         }
         // Offers come in the order in which their stacks and words are registered.
-        let sets = |offer: &'_ Offer| {
-            let sets = offer.parameters.clone().into_iter();
-            let stack = offer.stack;
-            sets.map(move |set| (stack, set))
-        };
-        let ways: Vec<(StackName, Parameters)> = offers.iter().flat_map(sets).collect();
-        let rank = |case: &Case| {
-            let mut ways = ways.iter();
-            let stack = ways.clone().position(|(stack, _)| *stack == case.stack);
-            let set = ways.position(|way| *way == (case.stack, case.parameters.clone()));
-            (stack, set)
-        };
         cases.sort_by_cached_key(|case| {
             let place = Algorithm::all().position(|known| known == case.algorithm);
-            let Case {
-                operation,
-                device,
-                replica,
-                ..
-            } = case;
+            let of_stack = |offer: &&Offer| offer.stack == case.stack;
+            let stack = offers.iter().position(|offer| of_stack(&offer));
+            let mut sets = offers
+                .iter()
+                .filter(of_stack)
+                .flat_map(|offer| &offer.parameters);
+            let way = (stack, sets.position(|set| *set == case.parameters));
+            let load = (case.load.worker, case.workers());
             (
-                *operation,
+                case.operation,
                 place,
-                device.clone(),
-                rank(case),
-                case.load.worker,
-                case.workers(),
-                *replica,
+                case.device.clone(),
+                way,
+                load,
+                case.replica,
             )
         });
         Ok(Self { cases, settings })

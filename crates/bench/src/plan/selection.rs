@@ -122,7 +122,9 @@ impl Selection {
     pub(super) fn check(&self, offers: &[Offer]) -> Result<(), PlanError> {
         for device in self.devices.iter().flatten() {
             if !offers.iter().any(|offer| offer.device == *device) {
-                return Err(PlanError::UnknownDevice(device.clone()));
+                return Err(PlanError::Impossible(format!(
+                    "no device matches '{device}'; 'keymark devices' lists the available ones"
+                )));
             }
         }
         self.check_processes(offers)?;
@@ -151,11 +153,14 @@ impl Selection {
             .map(|offer| format!("{} through {}", offer.device, offer.stack))
             .collect();
         let able = Vec::from_iter(able);
-        Err(PlanError::NoProcesses(if able.is_empty() {
+        let able = if able.is_empty() {
             "nothing that you selected does".to_owned()
         } else {
             join(&able)
-        }))
+        };
+        Err(PlanError::Impossible(format!(
+            "--processes needs a key that each process can open for itself: {able}"
+        )))
     }
 
     /// Why nothing selected offers the algorithm: what is here has other operations of it, or none.
@@ -184,21 +189,19 @@ impl Selection {
         has.dedup();
         if elsewhere.is_empty() && !has.is_empty() {
             let asked = self.operations.iter().flatten().map(ToString::to_string);
-            return PlanError::LacksOperation {
-                algorithm,
-                asked: asked.collect::<Vec<_>>().join(" or "),
-                has: join(&has),
-            };
+            let asked = asked.collect::<Vec<_>>().join(" or ");
+            let has = join(&has);
+            return PlanError::Impossible(format!("{algorithm} has no {asked}; it has: {has}"));
         }
-        PlanError::NotOffered {
-            algorithm,
-            asked: self.asked(),
-            where_else: if elsewhere.is_empty() {
-                "nothing else here does either; 'keymark devices' shows what is missing".to_owned()
-            } else {
-                format!("it is offered by {}", elsewhere.join(", "))
-            },
-        }
+        let where_else = if elsewhere.is_empty() {
+            "nothing else here does either; 'keymark devices' shows what is missing".to_owned()
+        } else {
+            format!("it is offered by {}", elsewhere.join(", "))
+        };
+        PlanError::NotOffered(format!(
+            "{} does not offer {algorithm} here; {where_else}",
+            self.asked()
+        ))
     }
 
     /// The stacks that were looked at, and the words that were named in place of usual ones.

@@ -235,63 +235,39 @@ mod tests {
 
     const HEAD: &str = "schema = 1\nname = 'x'\nproduct = 'X'\nsource = 'here'\n";
 
-    fn refusal(rest: &str) -> String {
-        parse(&format!("{HEAD}{rest}")).unwrap_err()
-    }
-
     #[test]
     fn each_mistake_is_named() {
-        let service = |body: &str| format!("[[service]]\n{body}\n");
-        for (rest, expected) in [
+        for (key, time, expected) in [
+            ("rsa2049 sign", "constant_s=1.0", "rsa2048"),
+            ("cv25519 sign", "constant_s=1.0", "no such operation"),
+            ("ed25519 sign", "", "either constant_s or quantiles_s"),
+            ("ed25519 sign", "constant_s=-1.0", "a time must be"),
+            ("ed25519 sign", "quantiles_s=[2.0,1.0]", "ascending"),
+            ("rsa2048 sign", "assumed='as decrypt'", "no time"),
+            ("ed25519 sign", "assumed='as decrypt'", "with RSA"),
             (
-                service("algorithm='rsa2049'\noperation='sign'\nconstant_s=1.0"),
-                "rsa2048",
-            ),
-            (
-                service("algorithm='cv25519'\noperation='sign'\nconstant_s=1.0"),
-                "no such operation",
-            ),
-            (
-                service("algorithm='ed25519'\noperation='sign'"),
-                "either constant_s or quantiles_s",
-            ),
-            (
-                service("algorithm='ed25519'\noperation='sign'\nconstant_s=-1.0"),
-                "a time must be",
-            ),
-            (
-                service("algorithm='ed25519'\noperation='sign'\nquantiles_s=[2.0,1.0]"),
-                "ascending",
-            ),
-            (
-                service("algorithm='ed25519'\noperation='sign'\nconstant_s=1.0").repeat(2),
-                "twice",
-            ),
-            (
-                service("algorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'"),
-                "no time",
-            ),
-            (
-                service("algorithm='ed25519'\noperation='sign'\nassumed='as decrypt'"),
-                "with RSA",
-            ),
-            (
-                service(
-                    "algorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\nconstant_s=1.0",
-                ),
+                "rsa2048 sign",
+                "assumed='as decrypt'\nconstant_s=1.0",
                 "figures of its own",
             ),
-            (
-                service("algorithm='rsa2048'\noperation='sign'\nassumed='by me'"),
-                "as decrypt",
-            ),
-            ("yubikey_version = '4.3'".to_owned(), "yubikey_version"),
-            ("yubikey_version = '4.3.100'".to_owned(), "4.3.100"),
-            ("wear = 3".to_owned(), "wear"),
-            ("[network]\nround_trip_s = 0.02".to_owned(), "only a token"),
+            ("rsa2048 sign", "assumed='by me'", "as decrypt"),
         ] {
-            let said = refusal(&rest);
-            assert!(said.contains(expected), "{rest}: {said}");
+            let (algorithm, operation) = key.split_once(' ').unwrap();
+            let service = format!(
+                "{HEAD}[[service]]\nalgorithm='{algorithm}'\noperation='{operation}'\n{time}\n"
+            );
+            assert_says(&parse(&service).unwrap_err(), [expected]);
+        }
+        let twice =
+            "[[service]]\nalgorithm='ed25519'\noperation='sign'\nconstant_s=1.0\n".repeat(2);
+        for (rest, expected) in [
+            (&*twice, "twice"),
+            ("yubikey_version = '4.3'", "yubikey_version"),
+            ("yubikey_version = '4.3.100'", "4.3.100"),
+            ("wear = 3", "wear"),
+            ("[network]\nround_trip_s = 0.02", "only a token"),
+        ] {
+            assert_says(&parse(&format!("{HEAD}{rest}")).unwrap_err(), [expected]);
         }
         for name in ["''", "'a b'", "'a,b'"] {
             let said = parse(&HEAD.replace("'x'", name)).unwrap_err();
@@ -334,11 +310,13 @@ mod tests {
     #[test]
     fn a_network_survives_its_file() {
         let text = format!(
-            "{HEAD}store = 'pkcs11'\n[network]\nround_trip_s = [0.01, 0.02, 0.03]\nopen_session_s = 1\n\
+            "{HEAD}store = 'pkcs11'\n[verify]\nconstant_s=0.8\n[network]\nround_trip_s = [0.01, 0.02, 0.03]\nopen_session_s = 1\n\
              login_s = 0.5\nfind_objects_s = 0.1\nsessions = 7\nquota_per_s = 3\nquota_burst = 4\n\
              quota_error = 'CKR_FUNCTION_REJECTED'\n"
         );
         let profile = parse(&text).unwrap();
+        let verify = profile.verify.as_ref().map(ServiceTime::mean);
+        assert_eq!(verify, Some(Duration::from_millis(800)));
         let network = &profile.network;
         let mean = network.round_trip.as_ref().map(ServiceTime::mean);
         assert_eq!(mean, Some(Duration::from_millis(20)));
@@ -348,15 +326,5 @@ mod tests {
         assert_eq!(network.quota_burst.map(u32::from), Some(4));
         assert_eq!(network.quota_error, Some(QuotaError::FunctionRejected));
         assert_eq!(parse(&write(&profile).unwrap()).unwrap(), profile);
-    }
-
-    #[test]
-    fn verify_and_authenticate_have_times_too() {
-        let text = format!(
-            "{HEAD}[[service]]\nalgorithm='ed25519'\noperation='authenticate'\nquantiles_s=[0.1,0.3]\n[verify]\nconstant_s=0.8\n"
-        );
-        let profile = parse(&text).unwrap();
-        assert_eq!(profile.verify.unwrap().mean(), Duration::from_millis(800));
-        assert_eq!(profile.services.len(), 1);
     }
 }

@@ -23,57 +23,25 @@ pub struct MeasuredProfile {
 
 /// Why a run yields no profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unprofiled {
-    /// The run does not have the device.
-    #[error("run {run} measured {measured}, not '{named}'")]
-    NoSuchDevice {
-        /// Its name.
-        run: String,
-        /// Its devices.
-        measured: String,
-        /// Name as given.
-        named: String,
-    },
-    /// There are several, and none was named.
-    #[error("run {run} measured several devices; name one with --device: {measured}")]
-    SeveralDevices {
-        /// Its name.
-        run: String,
-        /// Its devices.
-        measured: String,
-    },
-    /// Nothing was measured that a profile is made of.
-    #[error(
-        "run {run} has no raw case of {device} with one worker and at least {LEAST} operations; measure one with \
-         'keymark bench --device {device} --stack raw'"
-    )]
-    NothingUsable {
-        /// Its name.
-        run: String,
-        /// Name as given.
-        device: DeviceName,
-    },
-    /// A twin is a card or a token.
-    #[error(
-        "run {run} measured {device}, which is neither a card nor a token; a profile needs a run of one"
-    )]
-    NoToken {
-        /// Its name.
-        run: String,
-        /// The device.
-        device: DeviceName,
-    },
-    /// A measured time is none that a device can take.
-    #[error(transparent)]
-    Time(#[from] Unusable),
+#[error("{reason}")]
+pub struct Unprofiled {
+    reason: String,
+    /// True if another command line would do.
+    pub is_usage: bool,
 }
 
-impl Unprofiled {
-    /// Returns true if another command line would do.
-    pub const fn is_usage(&self) -> bool {
-        match self {
-            Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } | Self::NoToken { .. } => true,
-            Self::NothingUsable { .. } | Self::Time(_) => false,
+/// A reason that another command line has to mend.
+fn usage(reason: String) -> Unprofiled {
+    let is_usage = true;
+    Unprofiled { reason, is_usage }
+}
+
+/// A measured time is none that a device can take.
+impl From<Unusable> for Unprofiled {
+    fn from(error: Unusable) -> Self {
+        Self {
+            reason: error.to_string(),
+            is_usage: false,
         }
     }
 }
@@ -86,9 +54,11 @@ impl Profile {
         name: Option<&str>,
     ) -> Result<MeasuredProfile, Unprofiled> {
         let device = chosen(record, device)?;
-        let store = store_of(record, &device).ok_or_else(|| Unprofiled::NoToken {
-            run: record.id.to_string(),
-            device: device.clone(),
+        let store = store_of(record, &device).ok_or_else(|| {
+            usage(format!(
+                "run {} measured {device}, which is neither a card nor a token; a profile needs a run of one",
+                record.id
+            ))
         })?;
         let mut services = BTreeMap::new();
         let (mut left_out, mut verify) = (Vec::new(), None);
@@ -112,8 +82,14 @@ impl Profile {
             verify = verify.or(mean.map(|mean| mean.mean_s));
         }
         if services.is_empty() {
-            let run = record.id.to_string();
-            return Err(Unprofiled::NothingUsable { run, device });
+            let run = &record.id;
+            return Err(Unprofiled {
+                reason: format!(
+                    "run {run} has no raw case of {device} with one worker and at least {LEAST} operations; measure one \
+                     with 'keymark bench --device {device} --stack raw'"
+                ),
+                is_usage: false,
+            });
         }
         let verify = verify.map(|mean| ServiceTime::constant(mean.0));
         let product = record.stores.iter().find(|store| store.device == device);
@@ -150,17 +126,17 @@ fn chosen(record: &Record, named: Option<&str>) -> Result<DeviceName, Unprofiled
     let devices: BTreeSet<&DeviceName> =
         record.cases.iter().map(|case| &case.case.device).collect();
     let list = devices.iter().map(ToString::to_string);
-    let (run, measured) = (record.id.to_string(), list.collect::<Vec<_>>().join(", "));
+    let (run, measured) = (&record.id, list.collect::<Vec<_>>().join(", "));
     match named {
         Some(named) => {
             let found = devices.into_iter().find(|device| device.as_str() == named);
-            found.cloned().ok_or_else(|| Unprofiled::NoSuchDevice {
-                run,
-                measured,
-                named: named.to_owned(),
-            })
+            found
+                .cloned()
+                .ok_or_else(|| usage(format!("run {run} measured {measured}, not '{named}'")))
         }
-        None if devices.len() > 1 => Err(Unprofiled::SeveralDevices { run, measured }),
+        None if devices.len() > 1 => Err(usage(format!(
+            "run {run} measured several devices; name one with --device: {measured}"
+        ))),
         None => Ok(devices
             .into_iter()
             .next()

@@ -282,39 +282,34 @@ fn service_time(block: &Block) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Sample;
-
-    fn sample(worker: u32, start: u64, end: u64) -> Sample {
-        Sample::done(worker, Timestamp(start), Timestamp(end))
-    }
+    use crate::{
+        Capability, DeviceName, Load, Operation, Provenance, Sample, StoreIdentity, StoreKind,
+    };
 
     fn apart(samples: &[(u32, u64, u64)]) -> bool {
+        let sample = |&(worker, start, end): &(u32, u64, u64)| {
+            Sample::done(worker, Timestamp(start), Timestamp(end))
+        };
         work_apart(&Block {
-            samples: samples
-                .iter()
-                .map(|(worker, start, end)| sample(*worker, *start, *end))
-                .collect(),
+            samples: samples.iter().map(sample).collect(),
             ..Block::default()
         })
     }
 
     /// The budget of these workers, whose operation takes that long.
     fn budget(workers: u32, operation: Duration) -> Budget {
-        CaseProgress {
+        let capability = Capability::new("ed25519".parse().unwrap(), Operation::Sign);
+        let (device, store) = (DeviceName::software(), StoreKind::SOFTWARE);
+        let identity = StoreIdentity::new(device, store, Provenance::Measured, "");
+        let load = Load::closed(NonZeroU32::new(workers).unwrap());
+        let case = identity.case(capability).loaded(load);
+        let settings = Settings {
             stop: StopRule::For(Duration::from_secs(1)),
-            pacing: Pacing::Closed,
-            workers: NonZeroU32::new(workers).unwrap(),
-            mean: RunningMean::default(),
-            done: 0,
-            blocks: 0,
-            spent: Duration::ZERO,
-            span: None,
-            operation,
-            longer: 1,
-            filling: Duration::ZERO,
-            filled_at: None,
-        }
-        .budget(None)
+            ..Settings::default()
+        };
+        let mut progress = CaseProgress::new(&case, &settings, None, &Block::default());
+        progress.operation = operation;
+        progress.budget(None)
     }
 
     #[test]

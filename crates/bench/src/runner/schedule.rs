@@ -144,49 +144,6 @@ mod tests {
 
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
-
-    /// How often cases of these costs, in milliseconds, are visited in a time.
-    fn visits(costs: &[u64], time: Duration) -> Vec<u32> {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let cost = |ms: &u64| Account::new(Duration::from_millis(*ms));
-        let mut accounts: Vec<Account> = costs.iter().map(cost).collect();
-        let mut left = time;
-        while !left.is_zero() {
-            let shares = Shares::new(accounts.iter(), Some(left));
-            for account in &mut accounts {
-                if account.receive(&shares) {
-                    let cost = account.cost();
-                    left = left.saturating_sub(cost);
-                    account.pay(cost, &mut rng);
-                }
-            }
-        }
-        accounts.iter().map(|account| account.visits).collect()
-    }
-
-    #[test]
-    fn what_is_slow_is_visited_often_enough_and_what_is_fast_as_often_as_its_time_allows() {
-        let visits = visits(&[1, 10, 10, 100, 2_000], 44 * SECOND);
-        assert!(
-            visits.iter().all(|visits| *visits >= LEAST_VISITS),
-            "{visits:?}"
-        );
-        // 16 s go to the slowest; each of the others has 7 of the 28 that are left.
-        for (visits, expected) in visits.iter().zip([7_000, 700, 700, 70, 8]) {
-            assert!(
-                visits.abs_diff(expected) <= 1 + expected / 50,
-                "{visits} for {expected}"
-            );
-        }
-    }
-
-    #[test]
-    fn where_time_is_too_short_all_are_visited_in_turn() {
-        let visits = visits(&[3_000, 3_500, 4_000], 25 * SECOND);
-        assert_eq!(visits, [3, 3, 3]);
-    }
-
     #[test]
     fn groups_stay_together_in_every_order() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);

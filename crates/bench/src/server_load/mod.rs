@@ -423,43 +423,27 @@ mod tests {
             whole_ns: 10,
         };
         let load = |round| ServerLoad {
-            server: BTreeMap::new(),
-            client: String::new(),
             seed: 1,
             elapsed_ns: 2_000_000_000,
             steady: Some(Steady {
                 stretches: vec![(1, 2)],
                 batches: vec![batch(round)],
             }),
-            unsteady: None,
             seconds: vec![second(1), second(2)],
             sample: vec![transaction],
-            totals: Totals::default(),
             cut_off: 1,
-            waiting: 0,
             server_cpu_ns: Some(3),
-            service_cpu: None,
             client_cpu_ns: 4,
             limit: [LoadLimit::Elsewhere, LoadLimit::Client][round as usize],
-            drained_ns: None,
-            token_calls: None,
-            alone: None,
-            log: Vec::new(),
-            saturation: None,
-            killed_ns: None,
-            clients: BTreeMap::new(),
+            ..ServerLoad::default()
         };
         let both = load(0).then(load(1));
         let steady = both.steady.clone().unwrap();
         assert_eq!(steady.stretches, [(1, 2), (3, 4)]);
         assert!((steady.rate().0 - 8.0 / 3.0).abs() < 1e-12);
-        let counts = |blocks: &Blocks| {
-            blocks
-                .iter()
-                .map(|(_, some)| some.len())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(counts(&both.latencies()), [2, 2]);
+        let latencies = both.latencies();
+        let counts = latencies.iter().map(|(_, some)| some.len());
+        assert_eq!(counts.collect::<Vec<_>>(), [2, 2]);
         assert_eq!(both.sample[1].scheduled_ns, 2_000_000_005);
         assert_eq!((both.elapsed_ns, both.cut_off), (4_000_000_000, 2));
         assert_eq!(

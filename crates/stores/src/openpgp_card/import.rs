@@ -142,7 +142,7 @@ impl Scalar {
             _ => (EccType::EdDSA, pkey.raw_private_key()?, marked()),
         };
         Ok(Self {
-            oid: family.oids().first().copied().ok_or_else(ErrorStack::get)?,
+            oid: family.oids().first().ok_or_else(ErrorStack::get)?,
             private,
             public,
             kind,

@@ -36,6 +36,12 @@ fn every_statement_of_every_policy_holds() {
             }
         }
     }
+    for policy in Policy::all() {
+        assert!(policy.url.starts_with("https://"), "{}", policy.id);
+        let by = policy.superseded_by.as_deref();
+        assert!(by.is_none_or(|by| Policy::all().iter().any(|other| other.id == by)));
+        assert!(policy.rules.iter().all(|rule| !rule.source.is_empty()));
+    }
     let all = Policy::all().iter();
     let all: BTreeSet<_> = all
         .flat_map(|policy| policy.rules.iter().map(|rule| (&*policy.id, &*rule.id)))
@@ -62,6 +68,13 @@ fn bounds_are_bits() {
         ("rfc9580", "rsa2047", Some("rsa-below-2048-signature")),
         ("rfc9580", "rsa2048", Some("rsa-below-3072")),
         ("cnsa-2.0", "rsa3071", None),
+        ("nist-sp800-57pt1r5", "nistp224", Some("ecc-112")),
+        ("nist-sp800-57pt1r5", "secp192k1", Some("ecc-below-112")),
+        ("nist-sp800-57pt1r5", "sect233k1", Some("ecc-112")),
+        // The order of Curve25519 has 253 bits, which would put it below P-256: documents name it, or do not have it.
+        ("nist-sp800-57pt1r5", "ed25519", Some("ecc-128")),
+        ("bsi-tr-02102-1-2024-01", "ed25519", None),
+        ("cnsa-1.0", "ed25519", None),
     ] {
         assert_eq!(
             rule(id, key, Use::Signature).as_deref(),
@@ -69,78 +82,34 @@ fn bounds_are_bits() {
             "{id} {key}"
         );
     }
-    let curve = |key| rule("nist-sp800-57pt1r5", key, Use::Signature);
-    assert_eq!(curve("nistp224").as_deref(), Some("ecc-112"));
-    assert_eq!(curve("secp192k1").as_deref(), Some("ecc-below-112"));
-    assert_eq!(curve("sect233k1").as_deref(), Some("ecc-112"));
-}
-
-/// Its order has 253 bits, which would put it below P-256: documents name it, or do not have it.
-#[test]
-fn curve25519_is_not_judged_by_its_order() {
-    let of = |id, key, usage| status(id, key, usage, Act::Applying, "2026-01-01").0;
-    let nist = "nist-sp800-57pt1r5";
-    assert_eq!(of(nist, "ed25519", Use::Signature), Status::Allowed);
-    assert_eq!(of(nist, "cv25519", Use::Encryption), Status::NotListed);
-    let bsi = "bsi-tr-02102-1-2024-01";
-    assert_eq!(of(bsi, "ed25519", Use::Signature), Status::NotListed);
-    assert_eq!(
-        of("cnsa-1.0", "ed25519", Use::Signature),
-        Status::Disallowed
-    );
+    let encrypts = rule("nist-sp800-57pt1r5", "cv25519", Use::Encryption);
+    assert_eq!(encrypts, None);
 }
 
 #[test]
 fn the_stronger_statement_about_a_part_is_a_composites() {
     let (signs, encrypts) = ("mldsa65+ed25519", "mlkem768+x25519");
-    for (id, key, usage, date, wanted) in [
+    let (nist, bsi) = ("nist-sp800-57pt1r5", "bsi-tr-02102-1-2024-01");
+    let (now, later) = ("2026-06-01", "2036-01-01");
+    for (id, key, date, status, rule) in [
         // Ed25519's.
-        (
-            "nist-sp800-57pt1r5",
-            signs,
-            Use::Signature,
-            "2026-06-01",
-            (Status::Allowed, Some("ecc-128")),
-        ),
+        (nist, signs, now, Status::Allowed, Some("ecc-128")),
         (
             "nist-ir-8547-ipd",
             signs,
-            Use::Signature,
-            "2036-01-01",
-            (Status::Disallowed, Some("ecc-128")),
+            later,
+            Status::Disallowed,
+            Some("ecc-128"),
         ),
         // ML-DSA only combined, and the combination of ML-KEM itself.
-        (
-            "bsi-tr-02102-1-2024-01",
-            signs,
-            Use::Signature,
-            "2026-06-01",
-            (Status::Allowed, Some("ml-dsa")),
-        ),
-        (
-            "bsi-tr-02102-1-2024-01",
-            encrypts,
-            Use::Encryption,
-            "2026-06-01",
-            (Status::Recommended, Some("hybrid-kem")),
-        ),
-        (
-            "cnsa-2.0",
-            signs,
-            Use::Signature,
-            "2026-06-01",
-            (Status::Disallowed, None),
-        ),
-        (
-            "nist-sp800-57pt1r5",
-            encrypts,
-            Use::Encryption,
-            "2026-06-01",
-            (Status::NotListed, None),
-        ),
+        (bsi, signs, now, Status::Allowed, Some("ml-dsa")),
+        (bsi, encrypts, now, Status::Recommended, Some("hybrid-kem")),
+        ("cnsa-2.0", signs, now, Status::Disallowed, None),
+        (nist, encrypts, now, Status::NotListed, None),
     ] {
-        let (found, rule) = status(id, key, usage, Act::Applying, date);
-        assert_eq!((found, rule.as_deref()), wanted, "{id} {key}");
+        let usage = Use::ALL[usize::from(key == encrypts)];
+        let (found, by) = self::status(id, key, usage, Act::Applying, date);
+        assert_eq!((found, by.as_deref()), (status, rule), "{id} {key}");
     }
 }
 
@@ -182,20 +151,6 @@ fn what_is_wrong_with_a_file_is_told_without_its_text() {
             error.starts_with("line 2: ") && !error.contains("hunter2"),
             "{error}"
         );
-    }
-}
-
-#[test]
-fn every_policy_says_what_it_is() {
-    for policy in Policy::all() {
-        let id = &policy.id;
-        assert!(policy.url.starts_with("https://"), "{id}");
-        assert!(!policy.rules.is_empty(), "{id}");
-        let by = policy.superseded_by.as_deref();
-        assert!(by.is_none_or(|by| Policy::all().iter().any(|other| other.id == by)));
-        for rule in &policy.rules {
-            assert!(!rule.source.is_empty(), "{id} {}", rule.id);
-        }
     }
 }
 

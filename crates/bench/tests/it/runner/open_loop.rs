@@ -67,19 +67,6 @@ fn a_queue_that_grows_is_seen_to_grow() {
 }
 
 #[test]
-fn a_pause_between_blocks_is_no_waiting() {
-    let record = record("500/s", 2_000);
-    let longest = record
-        .samples()
-        .map(|sample| sample.latency())
-        .max()
-        .unwrap();
-    // Queues of this load are short; the other case takes 20 ms and more between two blocks.
-    assert!(longest < MS * 20, "{longest:?}");
-    assert!(record.blocks.len() > 5, "{}", record.blocks.len());
-}
-
-#[test]
 fn a_time_limit_is_kept_whatever_arrives() {
     let limit = Duration::from_secs(20);
     let open = fake::case("ed25519").rate("2/s").build();

@@ -62,12 +62,8 @@ impl Observer for Watching {
     }
 }
 
-/// Runs a plan whose operations were expected to take that long, and returns its views.
-fn watched(plan: &Plan, script: fn(&Case) -> Script, expected: Duration) -> Vec<View> {
-    checked(plan, script, expected, Duration::ZERO)
-}
-
-fn checked(
+/// Runs a plan whose operations were expected to take that long and are checked for some time, and returns its views.
+fn watched(
     plan: &Plan,
     script: fn(&Case) -> Script,
     expected: Duration,
@@ -75,20 +71,14 @@ fn checked(
 ) -> Vec<View> {
     let (clock, stack) = scripted(script);
     let stack = stack.checking(check);
-    let outlook = Outlook::new(plan, &|_| expected, clock.now());
     let mut watching = Watching {
+        outlook: Outlook::new(plan, &|_| expected, clock.now()),
         clock: Arc::clone(&clock),
-        outlook,
         seen: Vec::new(),
         bounds: None,
     };
-    drive_on(
-        &stack,
-        clock.as_ref(),
-        plan,
-        &AtomicBool::new(false),
-        &mut watching,
-    );
+    let interrupt = AtomicBool::new(false);
+    drive_on(&stack, clock.as_ref(), plan, &interrupt, &mut watching);
     watching.seen
 }
 
@@ -113,7 +103,7 @@ fn totals(seen: &[View]) -> impl Iterator<Item = f64> {
 
 #[test]
 fn what_was_expected_comes_to_pass() {
-    let seen = watched(&four(runs(50)), slow, 200 * MS);
+    let seen = watched(&four(runs(50)), slow, 200 * MS, Duration::ZERO);
     let took = seen.last().unwrap().elapsed.as_secs_f64();
     for total in totals(&seen) {
         assert!((total / took - 1.0).abs() < 0.1, "{total} of {took}");
@@ -131,7 +121,7 @@ fn what_was_expected_comes_to_pass() {
 
 #[test]
 fn what_takes_ten_times_as_long_is_found_out_on_the_way() {
-    let seen = watched(&four(runs(50)), slow, 20 * MS);
+    let seen = watched(&four(runs(50)), slow, 20 * MS, Duration::ZERO);
     let took = seen.last().unwrap().elapsed.as_secs_f64();
     let half = seen
         .iter()
@@ -150,7 +140,7 @@ fn a_limit_bounds_what_is_left() {
         time_limit: Some(Duration::from_secs(20)),
         ..precision("0.01%", None)
     };
-    let seen = watched(&four(settings), jittery, MS);
+    let seen = watched(&four(settings), jittery, MS, Duration::ZERO);
     // Preparing takes half a second of each, and is over before a quarter of it all is.
     for total in totals(&seen) {
         assert!((21.0..24.5).contains(&total), "{total}");
@@ -164,7 +154,7 @@ fn checks_that_take_as_long_as_measuring_are_part_of_what_is_left() {
         time_limit: Some(Duration::from_secs(20)),
         ..precision("0.01%", None)
     };
-    let seen = checked(&four(settings), slow, 200 * MS, 200 * MS);
+    let seen = watched(&four(settings), slow, 200 * MS, 200 * MS);
     let took = seen.last().unwrap().elapsed.as_secs_f64();
     assert!(took > 35.0, "{took}");
     for view in &seen {

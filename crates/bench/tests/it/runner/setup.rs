@@ -168,17 +168,21 @@ impl Observer for Listener {
 
 impl Listener {
     pub fn blocks(&self) -> Vec<(CaseId, &Block)> {
-        let blocks = self.0.iter().filter_map(|told| match told {
-            Told::Block(id, block) => Some((*id, block)),
-            _ => None,
+        let blocks = self.0.iter().filter_map(|told| {
+            let Told::Block(id, block) = told else {
+                return None;
+            };
+            Some((*id, block))
         });
         blocks.collect()
     }
 
     pub fn finished(&self) -> Vec<CaseId> {
-        let finished = self.0.iter().filter_map(|told| match told {
-            Told::Finished(id, _) => Some(*id),
-            _ => None,
+        let finished = self.0.iter().filter_map(|told| {
+            let Told::Finished(id, _) = told else {
+                return None;
+            };
+            Some(*id)
         });
         finished.collect()
     }

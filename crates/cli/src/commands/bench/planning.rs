@@ -162,10 +162,8 @@ fn plan(
         let mut message = bare.unwrap_or_else(|| error.to_string());
         message.extend(missing.take(1).map(|missing| format!("\n  {missing}")));
         match error {
-            PlanError::LacksOperation { .. }
-            | PlanError::UnknownDevice(_)
-            | PlanError::NoProcesses(_) => Failure::usage(message),
-            PlanError::NotOffered { .. } | PlanError::Nothing => Failure::nothing_usable(message),
+            PlanError::Impossible(_) => Failure::usage(message),
+            PlanError::NotOffered(_) | PlanError::Nothing => Failure::nothing_usable(message),
         }
     })?;
     // Ratios to anything else would not be what was asked for.

@@ -43,7 +43,7 @@ fn measured(arguments: &MakeArguments, archive: &Archive) -> Result<String, Fail
     let record = archive.load(&arguments.run)?;
     let (device, name) = (arguments.device.as_deref(), arguments.name.as_deref());
     let measured = Profile::measured(&record, device, name).map_err(|error| {
-        if error.is_usage() {
+        if error.is_usage {
             Failure::usage(error)
         } else {
             Failure::failed(error)

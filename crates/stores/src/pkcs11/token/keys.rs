@@ -223,7 +223,7 @@ pub(super) fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, 
 /// `CKA_EC_PARAMS` of a curve: for those of RFC 8410 its identifier, which is the last that is known.
 pub(crate) fn parameters_of(family: Family) -> Option<Vec<u8>> {
     let oid = family.oids().last()?;
-    Some([&[0x06, oid.len() as u8], *oid].concat())
+    Some([&[0x06, oid.len() as u8], oid.as_slice()].concat())
 }
 
 /// Type and parameter set of a key that has one (3.2 §6.67.2, §6.68.2).
