@@ -1,18 +1,18 @@
 //! A pcscd of our own with vpcd's reader in it, for cards as if they were real ones, next to that of the system and unseen by it.
 //!
 //! pcscd's directory, `/run/pcscd`, is compiled in. Its socket is not, if it gets one the way
-//! systemd passes it (sd_listen_fds(3)); its file for the process id goes where nobody else looks
-//! if `/run` is another one in a mount namespace of its own.
+//! systemd passes it (sd_listen_fds(3)). Root's pcscd writes its process id into that directory, where
+//! what was there is put back; that of others needs the directory to exist.
 
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use tempfile::TempDir;
 
 use crate::place::short_directory;
 
-/// Program of the package `pcscd`. A lock on it is held while one starts that may change the system's `/run`.
+/// Program of the package `pcscd`. A lock on it is held while one starts, which may change `/run`.
 pub const PCSCD: &str = "/usr/sbin/pcscd";
 /// Driver of the package `vsmartcard-vpcd`.
 const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
@@ -46,67 +46,13 @@ const ATTEMPTS: usize = 5;
 /// What vpcd says then (ifd-vpcd.c).
 const PORT_TAKEN: &str = "Could not initialize connection to virtual ICC";
 
-/// Another `/run`. The directory ($1) is kept, should it lie under `/run` itself.
-const PRIVATE_RUN: &str = "cd \"$1\" && mount -t tmpfs tmpfs /run && mkdir -p \"$1\" && \
-    mount --no-canonicalize --rbind . \"$1\"";
 /// Our socket comes as standard input and goes to pcscd as descriptor 3.
-const PCSCD_ON_SOCKET: &str =
-    "exec 3<&0 </dev/null && shift && LISTEN_FDS=1 LISTEN_PID=$$ exec \"$@\"";
+const PCSCD_ON_SOCKET: &str = "exec 3<&0 </dev/null && LISTEN_FDS=1 LISTEN_PID=$$ exec \"$@\"";
 
 /// The greeting of pcsc-lite's clients (winscard_msg.h, `CMD_VERSION`): a header of length and
 /// command, then major and minor version and the result. It is answered whatever version it names.
 const GREETING: [u32; 5] = [12, 0x11, 4, 4, 0];
 const GREETING_ANSWER: usize = 12;
-
-/// Separation of pcscd's traces from those of the system's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Isolation {
-    /// A mount namespace, for root.
-    Mounts,
-    /// A user namespace with a mount namespace, for everybody where the system allows it.
-    User,
-    /// Nothing, as in most containers. The socket is ours all the same; root's pcscd writes its
-    /// process id into `/run/pcscd`, where we put back what was there, and that of others needs
-    /// the directory to exist.
-    Nothing,
-}
-
-impl Isolation {
-    const ALL: [Self; 3] = [Self::Mounts, Self::User, Self::Nothing];
-
-    /// Returns the possible isolations, best first.
-    pub fn possible() -> Vec<Self> {
-        Self::ALL
-            .into_iter()
-            .filter(|isolation| isolation.works())
-            .collect()
-    }
-
-    /// The program in front of the shell.
-    const fn wrapper(self) -> &'static [&'static str] {
-        match self {
-            Self::Mounts => &["unshare", "--mount"],
-            Self::User => &["unshare", "--user", "--map-root-user", "--mount"],
-            Self::Nothing => &[],
-        }
-    }
-
-    fn works(self) -> bool {
-        let [program, options @ ..] = self.wrapper() else {
-            let root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
-            return root || Path::new(RUN_DIRECTORY).is_dir();
-        };
-        // The rights inside a namespace may be fewer than that it can be made (AppArmor).
-        Command::new(program)
-            .args(options)
-            .args(["sh", "-c", PRIVATE_RUN, "sh", "/"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-    }
-}
 
 /// A running pcscd; its end is that of the value, or of keymark if that is killed.
 #[derive(Debug)]
@@ -119,15 +65,8 @@ pub struct PrivatePcscd {
 }
 
 impl PrivatePcscd {
-    /// Starts one with its socket and configuration in the directory, as isolated as can be, and
-    /// returns when it answers.
+    /// Starts one with its socket and configuration in the directory, and returns when it answers.
     pub fn start(directory: &Path) -> Result<Self, String> {
-        let best = Isolation::ALL.into_iter().find(|best| best.works());
-        Self::start_with(directory, best.unwrap_or(Isolation::Nothing))
-    }
-
-    /// Starts pcscd with that isolation.
-    pub fn start_with(directory: &Path, isolation: Isolation) -> Result<Self, String> {
         for (path, package) in [(PCSCD, "pcscd"), (DRIVER, "vsmartcard-vpcd")] {
             if !Path::new(path).exists() {
                 return Err(format!(
@@ -138,7 +77,7 @@ impl PrivatePcscd {
         // pcscd changes to the root directory.
         let directory = std::path::absolute(directory).map_err(at(directory))?;
         for _ in 0..ATTEMPTS {
-            let pcscd = Self::launch(&directory, isolation)?;
+            let pcscd = Self::launch(&directory)?;
             if !pcscd.log().contains(PORT_TAKEN) {
                 return Ok(pcscd);
             }
@@ -148,7 +87,7 @@ impl PrivatePcscd {
         ))
     }
 
-    fn launch(directory: &Path, isolation: Isolation) -> Result<Self, String> {
+    fn launch(directory: &Path) -> Result<Self, String> {
         // vpcd has two slots, the second at the next port, and starts with both or not at all.
         let port = two_free_ports().map_err(unstarted)?;
         let configuration = directory.join(CONFIGURATION);
@@ -164,10 +103,10 @@ impl PrivatePcscd {
         let socket = directory.join(SOCKET);
         let listener = UnixListener::bind(&socket).map_err(at(&socket))?;
 
-        let traces = (isolation == Isolation::Nothing).then(Traces::before);
+        let traces = Traces::before();
         let started = Watchdog::start(directory).and_then(|watchdog| {
             // The command's end of the socket goes with it: with that open, nobody would notice the end of pcscd.
-            let pcscd = command(isolation, directory, &configuration, listener, output);
+            let pcscd = command(&configuration, listener, output);
             let pcscd = pcscd.and_then(|mut pcscd| watchdog.spawn(&mut pcscd));
             Ok((pcscd.during(PCSCD)?, watchdog))
         });
@@ -188,7 +127,7 @@ impl PrivatePcscd {
             Ok(()) => Ok(pcscd),
             Err(error) => Err(format!(
                 "pcscd does not answer ({error}); it says: {log}; \
-                 without the right to make namespaces it needs the directory /run/pcscd"
+                 without root's rights it needs the directory /run/pcscd"
             )),
         }
     }
@@ -224,7 +163,7 @@ impl Drop for PrivatePcscd {
     }
 }
 
-/// What root's pcscd changes in `/run` if that is the system's. Dropped when it is up, this puts
+/// What root's pcscd changes in `/run`. Dropped when it is up, this puts
 /// back what was there: pcscd itself looks at it only when it starts.
 struct Traces {
     directory: bool,
@@ -262,23 +201,10 @@ impl Drop for Traces {
     }
 }
 
-fn command(
-    isolation: Isolation,
-    directory: &Path,
-    configuration: &Path,
-    socket: UnixListener,
-    log: File,
-) -> io::Result<Command> {
-    let script = match isolation {
-        Isolation::Nothing => PCSCD_ON_SOCKET.to_owned(),
-        Isolation::Mounts | Isolation::User => format!("{PRIVATE_RUN} && {PCSCD_ON_SOCKET}"),
-    };
-    // Where nothing isolates, this is in front of the shell in place of it.
-    let mut command = Command::new("env");
+fn command(configuration: &Path, socket: UnixListener, log: File) -> io::Result<Command> {
+    let mut command = Command::new("sh");
     command
-        .args(isolation.wrapper())
-        .args(["sh", "-c", &script, "sh"])
-        .arg(directory)
+        .args(["-c", PCSCD_ON_SOCKET, "sh"])
         .args([PCSCD, "--foreground", "--config"])
         .arg(configuration);
     // Newer ones ask polkit, which cannot know our clients.
@@ -336,7 +262,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> String {
 }
 
 fn unstarted(error: impl Display) -> String {
-    format!("pcscd cannot be started: {error}; it takes unshare of the package util-linux")
+    format!("pcscd cannot be started: {error}")
 }
 
 /// A card in the reader of a pcscd until it is dropped.
