@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-use super::ArchiveError;
+use super::{ArchiveError, Result};
 
 /// Longest silence of a server, unless the address sets `connect_timeout`. Nothing is measured while keymark waits.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -87,10 +87,7 @@ fn after<'a>(name: &'a str, begin: &str) -> Option<&'a str> {
 
 impl Address {
     /// Completes an address or service from the environment and the home directory.
-    pub(super) fn new(
-        name: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, ArchiveError> {
+    pub(super) fn new(name: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let (mut config, own) = parsed(name)?;
         let home = variable("HOME").map(PathBuf::from).unwrap_or_default();
         let service = own.get("service").cloned();
@@ -181,7 +178,7 @@ impl Address {
 }
 
 /// Splits an address into what tokio-postgres reads and what keymark reads.
-fn parsed(name: &str) -> Result<(Config, Settings), ArchiveError> {
+fn parsed(name: &str) -> Result<(Config, Settings)> {
     let place = after(name, "postgresql://").or_else(|| after(name, "postgres://"));
     let (url, own) = match (after(name, SERVICE), place) {
         (Some(service), _) => ("postgresql://".to_owned(), settings([("service", service)])),
@@ -210,10 +207,7 @@ fn refused(error: &dyn std::fmt::Display) -> ArchiveError {
 }
 
 /// Reads `sslmode`. Servers on other computers are checked by default.
-fn secured(
-    mode: Option<&str>,
-    is_local: bool,
-) -> Result<(SslMode, CertificateCheck), ArchiveError> {
+fn secured(mode: Option<&str>, is_local: bool) -> Result<(SslMode, CertificateCheck)> {
     let default = if is_local { "disable" } else { "verify-full" };
     Ok(match mode.unwrap_or(default) {
         "disable" => (SslMode::Disable, CertificateCheck::Nothing),
@@ -259,7 +253,7 @@ fn of_service(
     service: &str,
     home: &Path,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Settings, ArchiveError> {
+) -> Result<Settings> {
     let own =
         variable("PGSERVICEFILE").map_or_else(|| home.join(".pg_service.conf"), PathBuf::from);
     let system = variable("PGSYSCONFDIR").unwrap_or_else(|| "/etc/postgresql-common".to_owned());

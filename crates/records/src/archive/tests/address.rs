@@ -11,51 +11,22 @@ fn address(name: &str, variables: &[(&str, &str)]) -> Result<Address, ArchiveErr
     Address::new(name, &with(variables))
 }
 
+/// Addresses, each with how its server is spoken to.
+const SECURED: &str = "\
+postgresql://jane@db.example/team => Require AuthorityAndName
+postgresql://db.example/team?sslmode=verify-ca => Require Authority
+postgresql://db.example/team?sslmode=require => Require Nothing
+postgres://db.example/team?sslmode=disable => Disable Nothing
+postgresql://127.0.0.1/team => Disable Nothing
+postgresql://localhost/team?sslmode=verify-full => Require AuthorityAndName
+postgresql:///team => Disable Nothing";
+
 #[test]
 fn a_server_elsewhere_is_spoken_to_in_tls_with_its_name_checked() {
-    for (name, mode, check) in [
-        (
-            "postgresql://jane@db.example/team",
-            SslMode::Require,
-            CertificateCheck::AuthorityAndName,
-        ),
-        (
-            "postgresql://db.example/team?sslmode=verify-ca",
-            SslMode::Require,
-            CertificateCheck::Authority,
-        ),
-        (
-            "postgresql://db.example/team?sslmode=require",
-            SslMode::Require,
-            CertificateCheck::Nothing,
-        ),
-        (
-            "postgres://db.example/team?sslmode=disable",
-            SslMode::Disable,
-            CertificateCheck::Nothing,
-        ),
-        (
-            "postgresql://127.0.0.1/team",
-            SslMode::Disable,
-            CertificateCheck::Nothing,
-        ),
-        (
-            "postgresql://localhost/team?sslmode=verify-full",
-            SslMode::Require,
-            CertificateCheck::AuthorityAndName,
-        ),
-        (
-            "postgresql:///team",
-            SslMode::Disable,
-            CertificateCheck::Nothing,
-        ),
-    ] {
+    for (name, how) in SECURED.lines().filter_map(|line| line.split_once(" => ")) {
         let found = address(name, &[("USER", "jane")]).unwrap();
-        assert_eq!(
-            (found.config.get_ssl_mode(), found.check),
-            (mode, check),
-            "{name}"
-        );
+        let mode = found.config.get_ssl_mode();
+        assert_eq!(format!("{mode:?} {:?}", found.check), how, "{name}");
         assert_eq!(found.config.get_user(), Some("jane"));
         assert_eq!(found.config.get_dbname(), Some("team"));
     }
