@@ -43,12 +43,8 @@ type Settings = BTreeMap<String, String>;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
     Unix(PathBuf),
-    Tcp {
-        /// Name in the server's certificate.
-        name: String,
-        host: String,
-        port: u16,
-    },
+    /// Name or number, which is also in the server's certificate, and port.
+    Tcp(String, u16),
 }
 
 /// Beginnings of text that libpq may take for an address.
@@ -148,32 +144,17 @@ impl Address {
 
     /// Returns the places that the address names, in its order.
     pub(super) fn endpoints(&self) -> Vec<Endpoint> {
-        let (hosts, numbers) = (self.config.get_hosts(), self.config.get_hostaddrs());
         let ports = self.config.get_ports();
-        let place = |at: usize| {
+        let hosts = self.config.get_hosts().iter().enumerate();
+        let places = hosts.map(|(at, host)| {
             let port = ports.get(at).or_else(|| ports.first()).copied();
             let port = port.unwrap_or(5432);
-            let number = numbers.get(at).map(ToString::to_string);
-            match (hosts.get(at), number) {
-                (Some(Host::Unix(path)), None) => {
-                    Some(Endpoint::Unix(path.join(format!(".s.PGSQL.{port}"))))
-                }
-                (Some(Host::Tcp(name)), number) => Some(Endpoint::Tcp {
-                    name: name.clone(),
-                    host: number.unwrap_or_else(|| name.clone()),
-                    port,
-                }),
-                (_, Some(number)) => Some(Endpoint::Tcp {
-                    name: number.clone(),
-                    host: number,
-                    port,
-                }),
-                (None, None) => None,
+            match host {
+                Host::Unix(path) => Endpoint::Unix(path.join(format!(".s.PGSQL.{port}"))),
+                Host::Tcp(name) => Endpoint::Tcp(name.clone(), port),
             }
-        };
-        (0..hosts.len().max(numbers.len()))
-            .filter_map(place)
-            .collect()
+        });
+        places.collect()
     }
 }
 
@@ -195,6 +176,9 @@ fn parsed(name: &str) -> Result<(Config, Settings)> {
     }
     if config.get_target_session_attrs() != TargetSessionAttrs::Any {
         return Err(refused(&"keymark does not know target_session_attrs"));
+    }
+    if !config.get_hostaddrs().is_empty() {
+        return Err(refused(&"keymark does not know hostaddr"));
     }
     Ok((config, own))
 }
@@ -315,12 +299,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Tells servers on this computer, by number where the address has one.
+/// Tells servers on this computer.
 fn is_local(config: &Config) -> bool {
-    let numbers = config.get_hostaddrs();
-    if !numbers.is_empty() {
-        return numbers.iter().all(IpAddr::is_loopback);
-    }
     config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => {

@@ -173,7 +173,7 @@ impl Postgres {
     fn connection_to(&self, place: &Endpoint) -> Result<Client> {
         let mut config = self.address.config.clone();
         let (name, is_known): (&str, bool) = match place {
-            Endpoint::Tcp { name, .. } => (name, self.address.check != CertificateCheck::Nothing),
+            Endpoint::Tcp(name, _) => (name, self.address.check != CertificateCheck::Nothing),
             // The system vouches for a socket's owner. As with libpq, TLS adds nothing.
             Endpoint::Unix(_) => {
                 config.ssl_mode(SslMode::Disable);
@@ -363,7 +363,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 async fn stream(place: &Endpoint) -> io::Result<Box<dyn Stream>> {
     Ok(match place {
         Endpoint::Unix(path) => Box::new(UnixStream::connect(path).await?),
-        Endpoint::Tcp { host, port, .. } => {
+        Endpoint::Tcp(host, port) => {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
             stream.set_nodelay(true)?;
             Box::new(stream)
