@@ -6,7 +6,7 @@ use itertools::Itertools;
 use keymark_bench::{
     Algorithm, Case, Family, Operation, Parameters, Provenance, Record, StackName,
 };
-use keymark_records::published::{CardApplication, PublishedRow};
+use keymark_records::published::PublishedRow;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::grouped;
 use keymark_report::report::CollectedFigure;
@@ -158,11 +158,7 @@ impl Figures {
     /// alone was published.
     pub fn with_published(mut self, figures: &[CollectedFigure]) -> Self {
         let figures = figures.iter().filter_map(|(table, row)| {
-            let rank = (
-                row.grade,
-                row.application == Some(CardApplication::Piv),
-                Reverse(row.n),
-            );
+            let rank = (row.grade, row.is_piv(), Reverse(row.n));
             Some((rank, published(table.name, row)?))
         });
         let figures = figures.sorted_by(|(a, _), (b, _)| a.cmp(b));

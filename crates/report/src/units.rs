@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use keymark_stats::{Band, Estimate, PerSecond, Ratio, Seconds};
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 
 /// Unit of a figure.
@@ -29,7 +29,10 @@ impl Unit {
         match self {
             Self::Count => estimate.value.to_string(),
             Self::Seconds => estimated_duration(&estimate.map(Seconds)),
-            Self::PerSecond => estimated_rate(&estimate.map(PerSecond)),
+            Self::PerSecond => {
+                let value = rate(PerSecond(estimate.value));
+                with_interval(value, estimate, |bound| digits(*bound))
+            }
             Self::Ratio => estimated_ratio(&estimate.map(Ratio)),
             Self::Times => estimated_gain(&estimate.map(Ratio)),
             Self::Share | Self::Change if estimate.low.is_none() && estimate.high.is_none() => {
@@ -151,11 +154,6 @@ pub fn first_names<T: fmt::Display>(names: impl IntoIterator<Item = T>, most: us
     }
 }
 
-/// `959 ms (945–972)`: what the assumptions of a prediction leave open.
-pub fn banded_duration(value: Seconds, band: Band) -> String {
-    estimated_duration(&Estimate::banded(value, band))
-}
-
 /// `2 s`, `450 µs`: a chosen time, which is exact.
 pub fn chosen(time: Duration) -> String {
     if time.is_zero() {
@@ -189,11 +187,6 @@ pub fn rate(rate: PerSecond) -> String {
 /// `130/s`
 pub(crate) fn rounded_rate(rate: PerSecond, worth: Digits) -> String {
     format!("{}/s", rounded(rate.0, worth))
-}
-
-/// `126/s (121–131)`
-pub fn estimated_rate(estimate: &Estimate<PerSecond>) -> String {
-    with_interval(rate(estimate.value), estimate, |bound| digits(bound.0))
 }
 
 /// `×1.83`
@@ -233,7 +226,8 @@ pub fn estimated_percent(estimate: &Estimate<Ratio>) -> String {
     })
 }
 
-fn unit(time: Seconds) -> (f64, &'static str) {
+/// Returns the unit that suits a time, in seconds, with its name.
+pub(crate) fn unit(time: Seconds) -> (f64, &'static str) {
     match time.0.abs() {
         seconds if seconds >= 0.9995 => (1.0, "s"),
         seconds if seconds >= 0.999_5e-3 => (1e-3, "ms"),

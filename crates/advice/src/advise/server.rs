@@ -117,9 +117,8 @@ fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
     if (curve.name(), rsa.name()) != ("nistp256", "rsa2048") {
         return None;
     }
-    let table = PublishedTable::named(RATIOS).ok()?.cells()?;
-    let row = table
-        .rows
+    let (_, rows) = PublishedTable::named(RATIOS).ok()?.cells()?;
+    let row = rows
         .iter()
         .find(|row| row.get(1..3).is_some_and(|cells| cells == CLAIM))?;
     Some(Cost {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use keymark_records::archive::{Archive, ArchiveError, RunSelector};
+use keymark_records::archive::{Archive, ArchiveFailure, RunSelector};
 use keymark_records::exchange;
 use keymark_report::units;
 
@@ -44,7 +44,12 @@ fn copy(from: &Path, to: &mut Archive) -> Outcome {
         match record.and_then(|record| to.insert(&record)) {
             Ok(()) => number += 1,
             // The next one would only wait for the same.
-            Err(error @ (ArchiveError::Unreachable { .. } | ArchiveError::Full(_))) => {
+            Err(error)
+                if matches!(
+                    error.failure(),
+                    Some(ArchiveFailure::Unreachable | ArchiveFailure::Full)
+                ) =>
+            {
                 return Err(error.into());
             }
             Err(error) => {

@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-use super::ArchiveError;
+use super::{ArchiveError, Result};
 
 /// Longest silence of a server, unless the address sets `connect_timeout`. Nothing is measured while keymark waits.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -43,12 +43,8 @@ type Settings = BTreeMap<String, String>;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
     Unix(PathBuf),
-    Tcp {
-        /// Name in the server's certificate.
-        name: String,
-        host: String,
-        port: u16,
-    },
+    /// Name or number, which is also in the server's certificate, and port.
+    Tcp(String, u16),
 }
 
 /// Beginnings of text that libpq may take for an address.
@@ -87,10 +83,7 @@ fn after<'a>(name: &'a str, begin: &str) -> Option<&'a str> {
 
 impl Address {
     /// Completes an address or service from the environment and the home directory.
-    pub(super) fn new(
-        name: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, ArchiveError> {
+    pub(super) fn new(name: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let (mut config, own) = parsed(name)?;
         let home = variable("HOME").map(PathBuf::from).unwrap_or_default();
         let service = own.get("service").cloned();
@@ -151,37 +144,22 @@ impl Address {
 
     /// Returns the places that the address names, in its order.
     pub(super) fn endpoints(&self) -> Vec<Endpoint> {
-        let (hosts, numbers) = (self.config.get_hosts(), self.config.get_hostaddrs());
         let ports = self.config.get_ports();
-        let place = |at: usize| {
+        let hosts = self.config.get_hosts().iter().enumerate();
+        let places = hosts.map(|(at, host)| {
             let port = ports.get(at).or_else(|| ports.first()).copied();
             let port = port.unwrap_or(5432);
-            let number = numbers.get(at).map(ToString::to_string);
-            match (hosts.get(at), number) {
-                (Some(Host::Unix(path)), None) => {
-                    Some(Endpoint::Unix(path.join(format!(".s.PGSQL.{port}"))))
-                }
-                (Some(Host::Tcp(name)), number) => Some(Endpoint::Tcp {
-                    name: name.clone(),
-                    host: number.unwrap_or_else(|| name.clone()),
-                    port,
-                }),
-                (_, Some(number)) => Some(Endpoint::Tcp {
-                    name: number.clone(),
-                    host: number,
-                    port,
-                }),
-                (None, None) => None,
+            match host {
+                Host::Unix(path) => Endpoint::Unix(path.join(format!(".s.PGSQL.{port}"))),
+                Host::Tcp(name) => Endpoint::Tcp(name.clone(), port),
             }
-        };
-        (0..hosts.len().max(numbers.len()))
-            .filter_map(place)
-            .collect()
+        });
+        places.collect()
     }
 }
 
 /// Splits an address into what tokio-postgres reads and what keymark reads.
-fn parsed(name: &str) -> Result<(Config, Settings), ArchiveError> {
+fn parsed(name: &str) -> Result<(Config, Settings)> {
     let place = after(name, "postgresql://").or_else(|| after(name, "postgres://"));
     let (url, own) = match (after(name, SERVICE), place) {
         (Some(service), _) => ("postgresql://".to_owned(), settings([("service", service)])),
@@ -199,6 +177,9 @@ fn parsed(name: &str) -> Result<(Config, Settings), ArchiveError> {
     if config.get_target_session_attrs() != TargetSessionAttrs::Any {
         return Err(refused(&"keymark does not know target_session_attrs"));
     }
+    if !config.get_hostaddrs().is_empty() {
+        return Err(refused(&"keymark does not know hostaddr"));
+    }
     Ok((config, own))
 }
 
@@ -210,10 +191,7 @@ fn refused(error: &dyn std::fmt::Display) -> ArchiveError {
 }
 
 /// Reads `sslmode`. Servers on other computers are checked by default.
-fn secured(
-    mode: Option<&str>,
-    is_local: bool,
-) -> Result<(SslMode, CertificateCheck), ArchiveError> {
+fn secured(mode: Option<&str>, is_local: bool) -> Result<(SslMode, CertificateCheck)> {
     let default = if is_local { "disable" } else { "verify-full" };
     Ok(match mode.unwrap_or(default) {
         "disable" => (SslMode::Disable, CertificateCheck::Nothing),
@@ -259,7 +237,7 @@ fn of_service(
     service: &str,
     home: &Path,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Settings, ArchiveError> {
+) -> Result<Settings> {
     let own =
         variable("PGSERVICEFILE").map_or_else(|| home.join(".pg_service.conf"), PathBuf::from);
     let system = variable("PGSYSCONFDIR").unwrap_or_else(|| "/etc/postgresql-common".to_owned());
@@ -321,12 +299,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Tells servers on this computer, by number where the address has one.
+/// Tells servers on this computer.
 fn is_local(config: &Config) -> bool {
-    let numbers = config.get_hostaddrs();
-    if !numbers.is_empty() {
-        return numbers.iter().all(IpAddr::is_loopback);
-    }
     config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => {

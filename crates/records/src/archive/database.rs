@@ -1,13 +1,15 @@
 //! Calls that an archive makes to its database. SQLite (`sqlite.rs`) and PostgreSQL (`postgresql.rs`) get the same statements.
 //! Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by appearance (sqlite.org/lang_expr.html).
+//! Both exchange values in the form of SQLite.
 
-use std::fmt::{Debug, Display};
+use std::fmt::Debug;
 use std::time::Duration;
 
+use rusqlite::types::{FromSql, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::error::{Failure, Fault};
+use super::{ArchiveError, Result};
 
 /// A connection to a database.
 pub(super) trait Database: Debug {
@@ -15,16 +17,16 @@ pub(super) trait Database: Debug {
     fn query(
         &self,
         statement: &str,
-        values: &[SqlValue],
-        each: &mut dyn FnMut(&SqlRow) -> Result<(), Fault>,
-    ) -> Result<(), Fault>;
+        values: &[Value],
+        each: &mut dyn FnMut(&SqlRow) -> Result<()>,
+    ) -> Result<()>;
 
-    fn append(&self, samples: &[SampleRow]) -> Result<(), Fault>;
+    fn append(&self, samples: &[SampleRow]) -> Result<()>;
 
-    fn transact(&self, step: TransactionStep) -> Result<(), Fault>;
+    fn transact(&self, step: TransactionStep) -> Result<()>;
 
     /// Sets how long a statement waits for other programs that write.
-    fn set_patience(&self, patience: Duration) -> Result<(), Fault>;
+    fn set_patience(&self, patience: Duration) -> Result<()>;
 }
 
 /// A step of a transaction.
@@ -40,113 +42,47 @@ pub(super) enum TransactionStep {
 /// Numbers of one sample, in the order of its columns.
 pub(super) type SampleRow = [Option<i64>; 9];
 
-/// A parameter of a statement, or the content of a column.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum SqlValue {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(String),
-}
-
-macro_rules! into_sql_value {
-    ($($of:ty => $variant:ident),* $(,)?) => {
-        $(impl From<$of> for SqlValue {
-            fn from(value: $of) -> Self {
-                Self::$variant(value.into())
-            }
-        })*
-    };
-}
-into_sql_value!(i64 => Integer, u32 => Integer, &str => Text, &String => Text, String => Text);
-
-impl<T: Into<Self>> From<Option<T>> for SqlValue {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
-    }
-}
-
 /// Makes the list of a statement's parameters.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
-        &[$($crate::archive::database::SqlValue::from($value)),*]
+        &[$(rusqlite::types::Value::from($value.to_owned())),*]
     };
 }
 pub(super) use values;
 
 /// A row of a result.
-pub(super) struct SqlRow(pub(super) Vec<SqlValue>);
+pub(super) struct SqlRow(pub(super) Vec<Value>);
 
 impl SqlRow {
-    pub(super) fn get<T: FromSqlValue>(&self, column: usize) -> Result<T, Fault> {
-        let value = self.0.get(column).unwrap_or(&SqlValue::Null);
-        T::from_value(value).ok_or_else(|| Fault::damaged(format!("column {column}: {value:?}")))
+    pub(super) fn get<T: FromSql>(&self, column: usize) -> Result<T> {
+        let value = self.0.get(column).unwrap_or(&Value::Null);
+        T::column_result(value.into())
+            .map_err(|_| ArchiveError::damaged(format!("column {column}: {value:?}")))
     }
 
     /// Reads JSON.
-    pub(super) fn json<T: DeserializeOwned>(&self, column: usize) -> Result<T, Fault> {
+    pub(super) fn json<T: DeserializeOwned>(&self, column: usize) -> Result<T> {
         parsed(&self.get::<String>(column)?)
     }
 
-    pub(super) fn optional_json<T: DeserializeOwned>(
-        &self,
-        column: usize,
-    ) -> Result<Option<T>, Fault> {
+    pub(super) fn optional_json<T: DeserializeOwned>(&self, column: usize) -> Result<Option<T>> {
         self.get::<Option<String>>(column)?
             .map(|json| parsed(&json))
             .transpose()
     }
 
     /// Reads a word that JSON has in quotation marks.
-    pub(super) fn word<T: DeserializeOwned>(&self, column: usize) -> Result<T, Fault> {
-        serde_json::from_value(self.get::<String>(column)?.into()).map_err(Fault::damaged)
+    pub(super) fn word<T: DeserializeOwned>(&self, column: usize) -> Result<T> {
+        serde_json::from_value(self.get::<String>(column)?.into()).map_err(ArchiveError::damaged)
     }
 }
 
-pub(super) fn parsed<T: DeserializeOwned>(json: &str) -> Result<T, Fault> {
-    serde_json::from_str(json).map_err(Fault::damaged)
+pub(super) fn parsed<T: DeserializeOwned>(json: &str) -> Result<T> {
+    serde_json::from_str(json).map_err(ArchiveError::damaged)
 }
 
-pub(super) fn json(value: &impl Serialize) -> Result<String, Fault> {
-    serde_json::to_string(value).map_err(Fault::damaged)
-}
-
-/// Content that a column may have.
-pub(super) trait FromSqlValue: Sized {
-    fn from_value(value: &SqlValue) -> Option<Self>;
-}
-
-macro_rules! from_sql_value {
-    ($($of:ty: $variant:ident($content:ident) => $value:expr),* $(,)?) => {
-        $(impl FromSqlValue for $of {
-            fn from_value(value: &SqlValue) -> Option<Self> {
-                if let SqlValue::$variant($content) = value {
-                    $value
-                } else {
-                    None
-                }
-            }
-        })*
-    };
-}
-
-from_sql_value! {
-    i64: Integer(number) => Some(*number),
-    u64: Integer(number) => (*number).try_into().ok(),
-    u32: Integer(number) => (*number).try_into().ok(),
-    u8: Integer(number) => (*number).try_into().ok(),
-    usize: Integer(number) => (*number).try_into().ok(),
-    f64: Real(number) => Some(*number),
-    String: Text(text) => Some(text.clone()),
-}
-
-impl<T: FromSqlValue> FromSqlValue for Option<T> {
-    fn from_value(value: &SqlValue) -> Option<Self> {
-        if *value == SqlValue::Null {
-            return Some(None);
-        }
-        T::from_value(value).map(Some)
-    }
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(ArchiveError::damaged)
 }
 
 impl dyn Database + '_ {
@@ -154,9 +90,9 @@ impl dyn Database + '_ {
     pub(super) fn rows<T>(
         &self,
         statement: &str,
-        values: &[SqlValue],
-        mut each: impl FnMut(&SqlRow) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, Fault> {
+        values: &[Value],
+        mut each: impl FnMut(&SqlRow) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut found = Vec::new();
         self.query(statement, values, &mut |row| {
             found.push(each(row)?);
@@ -168,35 +104,31 @@ impl dyn Database + '_ {
     pub(super) fn first<T>(
         &self,
         statement: &str,
-        values: &[SqlValue],
-        each: impl FnMut(&SqlRow) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        values: &[Value],
+        each: impl FnMut(&SqlRow) -> Result<T>,
+    ) -> Result<Option<T>> {
         Ok(self.rows(statement, values, each)?.into_iter().next())
     }
 
     /// Returns the value of a statement that always has a row.
-    pub(super) fn value<T: FromSqlValue>(
-        &self,
-        statement: &str,
-        values: &[SqlValue],
-    ) -> Result<T, Fault> {
+    pub(super) fn value<T: FromSql>(&self, statement: &str, values: &[Value]) -> Result<T> {
         self.first(statement, values, |row| row.get(0))?
-            .ok_or_else(|| Fault::damaged("a row is missing"))
+            .ok_or_else(|| ArchiveError::damaged("a row is missing"))
     }
 
-    pub(super) fn execute(&self, statement: &str, values: &[SqlValue]) -> Result<(), Fault> {
+    pub(super) fn execute(&self, statement: &str, values: &[Value]) -> Result<()> {
         self.query(statement, values, &mut |_| Ok(()))
     }
 
-    pub(super) fn snapshot(&self) -> Result<Transaction<'_>, Fault> {
+    pub(super) fn snapshot(&self) -> Result<Transaction<'_>> {
         self.begin(TransactionStep::Read)
     }
 
-    pub(super) fn writing(&self) -> Result<Transaction<'_>, Fault> {
+    pub(super) fn writing(&self) -> Result<Transaction<'_>> {
         self.begin(TransactionStep::Write)
     }
 
-    fn begin(&self, step: TransactionStep) -> Result<Transaction<'_>, Fault> {
+    fn begin(&self, step: TransactionStep) -> Result<Transaction<'_>> {
         self.transact(step)?;
         Ok(Transaction {
             database: self,
@@ -213,7 +145,7 @@ pub(super) struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
-    pub(super) fn commit(mut self) -> Result<(), Fault> {
+    pub(super) fn commit(mut self) -> Result<()> {
         self.database.transact(TransactionStep::Commit)?;
         self.is_open = false;
         Ok(())
@@ -226,11 +158,5 @@ impl Drop for Transaction<'_> {
             // Without a connection there is no transaction either.
             let _ = self.database.transact(TransactionStep::RollBack);
         }
-    }
-}
-
-impl Fault {
-    pub(super) fn damaged(reason: impl Display) -> Self {
-        Self::Failed(Failure::Damaged, reason.to_string())
     }
 }

@@ -7,7 +7,7 @@ use keymark_bench::{Case, CaseKey, Environment, Record, ServerLoad};
 use keymark_stats::{BetweenRuns, Seconds};
 
 use super::database::{Database, SqlRow, values};
-use super::{Archive, Fault, Result};
+use super::{Archive, Result};
 
 /// Mean latency of each case, from the newest run that has it.
 pub type LastMeans = HashMap<CaseKey, Duration>;
@@ -57,7 +57,7 @@ fn earlier_means(
     database: &dyn Database,
     compared: &[&Record],
     single: &[&Record],
-) -> Result<BetweenRuns, Fault> {
+) -> Result<BetweenRuns> {
     let wanted: HashSet<CaseKey> = compared
         .iter()
         .flat_map(|record| record.cases.iter().map(|case| case.case.key()))
@@ -101,13 +101,13 @@ fn earlier_means(
 }
 
 /// Returns the mean of the steady state, if there is one.
-fn mean_of_load(row: &SqlRow) -> Result<Option<(CaseKey, Duration)>, Fault> {
+fn mean_of_load(row: &SqlRow) -> Result<Option<(CaseKey, Duration)>> {
     let (case, load): (Case, ServerLoad) = (row.json(0)?, row.json(1)?);
     let mean = load.mean(|second| &second.whole);
     Ok(mean.map(|mean| (case.key(), Duration::from_secs_f64(mean.0))))
 }
 
-fn mean_of_row(row: &SqlRow) -> Result<(CaseKey, Duration), Fault> {
+fn mean_of_row(row: &SqlRow) -> Result<(CaseKey, Duration)> {
     let case: Case = row.json(0)?;
     // Latencies are not negative, and the cast of a float saturates.
     Ok((case.key(), Duration::from_nanos(row.get::<f64>(1)? as u64)))

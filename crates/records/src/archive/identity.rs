@@ -7,7 +7,7 @@ use std::mem;
 use keymark_bench::{CaseRecord, Record};
 
 use super::database::{json, parsed};
-use super::{Archive, Fault};
+use super::{Archive, ArchiveError, Result};
 use crate::exchange::share::{Personal, share};
 
 /// Treatment of names and serial numbers in a server's archive. Files keep records as they are.
@@ -49,7 +49,7 @@ impl Archive {
         }
     }
 
-    pub(super) fn redacted<'a>(&self, record: &'a Record) -> Result<Redacted<'a>, Fault> {
+    pub(super) fn redacted<'a>(&self, record: &'a Record) -> Result<Redacted<'a>> {
         match &self.redaction {
             Some(redaction) => redaction.redact(record.clone()),
             None => Ok(Redacted {
@@ -61,13 +61,13 @@ impl Archive {
 }
 
 impl Redaction {
-    fn shared(&self, record: &Record) -> Result<Record, Fault> {
-        let shared = share(record, &self.names).map_err(Fault::damaged)?;
+    fn shared(&self, record: &Record) -> Result<Record> {
+        let shared = share(record, &self.names).map_err(ArchiveError::damaged)?;
         Ok(shared.record)
     }
 
     /// Redacts each case separately, as for a run that is written case by case.
-    fn redact(&self, mut record: Record) -> Result<Redacted<'static>, Fault> {
+    fn redact(&self, mut record: Record) -> Result<Redacted<'static>> {
         let cases = mem::take(&mut record.cases);
         let mut own = vec![(HEAD, json(&record)?)];
         // The label is what its owner wants others to call the machine.
@@ -97,7 +97,7 @@ impl Redaction {
 
 impl Redacted<'_> {
     /// Returns the record as it was before redaction.
-    pub(super) fn whole(self) -> Result<Record, Fault> {
+    pub(super) fn whole(self) -> Result<Record> {
         let mut record = self.common.into_owned();
         for (part, whole) in &self.own {
             let number = usize::try_from(*part).ok();

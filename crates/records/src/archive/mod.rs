@@ -30,13 +30,11 @@ use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::Outcome;
 
 use database::Database;
-use error::Fault;
 use identity::Redaction;
 use postgresql::Postgres;
-use sqlite::Sqlite;
 
 pub use earlier::LastMeans;
-pub use error::ArchiveError;
+pub use error::{ArchiveError, ArchiveFailure};
 pub use identity::Identity;
 pub use reader::RunLine;
 pub use select::{RunSelector, SelectorError, SideSelector};
@@ -68,7 +66,7 @@ impl Archive {
     /// # Errors
     /// When there is neither that variable nor a home directory.
     pub fn default_path() -> Result<PathBuf> {
-        choose_path(env::var_os("KEYMARK_ARCHIVE"), data).ok_or(ArchiveError::NoHome)
+        choose_path(env::var_os("KEYMARK_ARCHIVE"), data).ok_or_else(no_home)
     }
 
     /// Opens the archive in the file or on the server. A missing file is made with its directories.
@@ -80,7 +78,7 @@ impl Archive {
             let server = Postgres::connect(path).map_err(|fault| fault.of(path))?;
             return Ok(Self::of(path, Box::new(server), Some(Redaction::default())));
         }
-        let refused = |error| ArchiveError::of_io(path, error);
+        let refused = |error| ArchiveError::of_io(path, &error);
         // Private: serial numbers and labels of devices are in it. SQLite gives its log the same mode.
         if let Some(directory) = path.parent() {
             let mut made = fs::DirBuilder::new();
@@ -100,9 +98,9 @@ impl Archive {
         // SQLite takes what is shorter than any page for an empty file, and writes over it.
         let length = file.metadata().map_err(refused)?.len();
         if (1..SMALLEST_PAGE).contains(&length) {
-            return Err(ArchiveError::Foreign(path.into()));
+            return Err(ArchiveError::new(ArchiveFailure::Foreign, "").of(path));
         }
-        Ok(Self::of(path, Box::new(Sqlite::open(path)?), None))
+        Ok(Self::of(path, Box::new(sqlite::open(path)?), None))
     }
 
     /// Opens the archive for reading, also if it cannot be written.
@@ -111,10 +109,11 @@ impl Archive {
     /// As for [`Archive::open`], and when an archive that cannot be written has an unfinished log.
     pub fn open_to_read(path: &Path) -> Result<Self> {
         match Self::open(path) {
-            Err(ArchiveError::NoPermission(_) | ArchiveError::ReadOnly(_))
-                if File::open(path).is_ok() =>
-            {
-                let file = Sqlite::open_to_read(path)?;
+            Err(ArchiveError::Failed {
+                failure: ArchiveFailure::NoPermission | ArchiveFailure::ReadOnly,
+                ..
+            }) if File::open(path).is_ok() => {
+                let file = sqlite::open_to_read(path)?;
                 Ok(Self::of(path, Box::new(file), None))
             }
             opened => opened,
@@ -141,9 +140,23 @@ impl Archive {
     }
 
     /// Uses the database, and adds the archive's name to errors.
-    fn ask<T>(&self, what: impl FnOnce(&dyn Database) -> Result<T, Fault>) -> Result<T> {
+    fn ask<T>(&self, what: impl FnOnce(&dyn Database) -> Result<T>) -> Result<T> {
         what(&*self.database).map_err(|fault| fault.of(&self.path))
     }
+}
+
+fn no_home() -> ArchiveError {
+    let text = "no home directory for the archive; set HOME, or name a file with --archive";
+    ArchiveError::Other(text.to_owned())
+}
+
+/// Refuses an archive that another version of keymark wrote.
+fn other_version(path: &Path, found: i64, known: i64) -> ArchiveError {
+    ArchiveError::Other(format!(
+        "archive {} has version {found}, but this keymark reads version {known} only; use the keymark that wrote it, or \
+         name another file with --archive",
+        path.display()
+    ))
 }
 
 /// Returns the user's data directory (XDG).

@@ -51,11 +51,7 @@ impl Archive {
 
     /// Returns the run with the samples of wanted cases. Notes a damaged run.
     fn some_readable(&self, id: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Option<Record>> {
-        let read = self.ask(|_| {
-            let whole = self.load_some(id, wanted)?.whole();
-            whole.map_err(|fault| fault.of_run(&self.path, id))
-        });
-        match read {
+        match self.load_cases(id, wanted) {
             Err(ArchiveError::DamagedRun { run, reason, .. }) => {
                 self.note_unreadable(run, reason);
                 Ok(None)

@@ -12,9 +12,11 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, TryStreamExt};
 use itertools::Itertools;
+use keymark_bench::outside::visible::excerpt;
 use keymark_bench::{Clock as _, MonotonicClock};
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 use postgres_openssl::TlsConnector;
+use rusqlite::types::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::{Builder, Runtime};
@@ -26,10 +28,9 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use super::address::{Address, CertificateCheck, Endpoint};
-use super::database::{Database, SampleRow, SqlRow, SqlValue, TransactionStep};
-use super::error::Failure;
+use super::database::{Database, SampleRow, SqlRow, TransactionStep, values};
 use super::guard::{Guarded, GuardedTls, Messages, Seen, TlsFailure};
-use super::{ArchiveError, Fault, PATIENCE};
+use super::{ArchiveError, ArchiveFailure, PATIENCE, Result, other_version};
 use crate::exchange::limits;
 
 /// Version of the archive that this program reads and writes.
@@ -68,7 +69,7 @@ pub(super) struct Postgres {
 
 impl Postgres {
     /// Opens the archive at that address. A database without tables becomes one.
-    pub(super) fn connect(path: &Path) -> Result<Self, Fault> {
+    pub(super) fn connect(path: &Path) -> Result<Self> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let new = Self {
             address: Address::new(&path.to_string_lossy(), &variable)?,
@@ -77,18 +78,18 @@ impl Postgres {
             patience: Cell::new(PATIENCE),
         };
         let database: &dyn Database = &new;
-        let is_archive = || -> Result<bool, Fault> {
+        let is_archive = || -> Result<bool> {
             let tables = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'keymark' AND tablename = 'archive'";
             Ok(database.value::<i64>(tables, &[])? > 0)
         };
         if !is_archive()? {
             let others = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
             if database.value::<i64>(others, &[])? > 0 {
-                return Err(ArchiveError::Foreign(path.into()).into());
+                return Err(ArchiveError::new(ArchiveFailure::Foreign, ""));
             }
             let writing = database.writing()?;
             let lock = "SELECT 1 FROM pg_advisory_xact_lock($1)";
-            database.execute(lock, &[LOCK.into()])?;
+            database.execute(lock, values![LOCK])?;
             // Another process may have been quicker.
             if !is_archive()? {
                 new.batch(TABLES)?;
@@ -97,17 +98,17 @@ impl Postgres {
         }
         let owner: String = database.value(FOREIGN_OWNER, &[])?;
         if !owner.is_empty() {
-            let path = path.into();
-            return Err(ArchiveError::ForeignOwner { path, owner }.into());
+            return Err(ArchiveError::Other(format!(
+                "schema keymark of archive {} belongs to role '{}', which does not own the database and could read and \
+                 forge every run; ask the owner of the database to drop the schema and to make the archive \
+                 (docs/archive.md)",
+                path.display(),
+                excerpt(&owner)
+            )));
         }
         match database.value("SELECT version FROM keymark.archive", &[])? {
             VERSION => Ok(new),
-            found => Err(ArchiveError::OtherVersion {
-                path: path.into(),
-                found,
-                known: VERSION,
-            }
-            .into()),
+            found => Err(other_version(path, found, VERSION)),
         }
     }
 
@@ -116,19 +117,19 @@ impl Postgres {
         self.address.silence + self.patience.get()
     }
 
-    fn answer<T, E: Into<Fault>>(
+    fn answer<T, E: Into<ArchiveError>>(
         &self,
         asked: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T> {
         self.answer_within(self.limit(), asked)
     }
 
     /// Waits for the server's answer. A connection without one is lost: the answer would be taken for the next one's.
-    fn answer_within<T, E: Into<Fault>>(
+    fn answer_within<T, E: Into<ArchiveError>>(
         &self,
         limit: Duration,
         asked: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T> {
         let none = |error| ArchiveError::Address(format!("cannot wait for a server: {error}"));
         let runtime = RUNTIME.as_ref().map_err(none)?;
         match runtime.block_on(async { timeout(limit, asked).await }) {
@@ -136,19 +137,19 @@ impl Postgres {
             Err(_) => {
                 self.client.replace(None);
                 let silent = format!("no answer for {} s", self.limit().as_secs());
-                Err(Fault::Failed(Failure::Unreachable, silent))
+                Err(ArchiveError::new(ArchiveFailure::Unreachable, silent))
             }
         }
     }
 
     /// Returns the connection, or a new one if it was lost outside of a transaction.
-    fn client(&self) -> Result<Arc<Client>, Fault> {
+    fn client(&self) -> Result<Arc<Client>> {
         let known = self.client.borrow().clone();
         let is_there = |client: &Client| self.answer(client.check_connection()).is_ok();
         match known {
             Some(client) if self.in_transaction.get() || is_there(&client) => Ok(client),
             None if self.in_transaction.get() => {
-                Err(ArchiveError::Address("there is no connection".to_owned()).into())
+                Err(ArchiveError::Address("there is no connection".to_owned()))
             }
             _ => {
                 let new = Arc::new(self.connection()?);
@@ -158,7 +159,7 @@ impl Postgres {
         }
     }
 
-    fn connection(&self) -> Result<Client, Fault> {
+    fn connection(&self) -> Result<Client> {
         let mut refused = None;
         for place in self.address.endpoints() {
             match self.connection_to(&place) {
@@ -169,10 +170,10 @@ impl Postgres {
         Err(refused.unwrap_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable).into()))
     }
 
-    fn connection_to(&self, place: &Endpoint) -> Result<Client, Fault> {
+    fn connection_to(&self, place: &Endpoint) -> Result<Client> {
         let mut config = self.address.config.clone();
         let (name, is_known): (&str, bool) = match place {
-            Endpoint::Tcp { name, .. } => (name, self.address.check != CertificateCheck::Nothing),
+            Endpoint::Tcp(name, _) => (name, self.address.check != CertificateCheck::Nothing),
             // The system vouches for a socket's owner. As with libpq, TLS adds nothing.
             Endpoint::Unix(_) => {
                 config.ssl_mode(SslMode::Disable);
@@ -195,7 +196,7 @@ impl Postgres {
         })
     }
 
-    fn tls(&self, name: &str) -> Result<TlsConnector, Fault> {
+    fn tls(&self, name: &str) -> Result<TlsConnector> {
         let failed =
             |error| ArchiveError::Address(format!("cannot prepare TLS for the archive: {error}"));
         let mut builder = SslConnector::builder(SslMethod::tls_client()).map_err(failed)?;
@@ -215,7 +216,7 @@ impl Postgres {
         Ok(TlsConnector::new(connection, name))
     }
 
-    fn batch(&self, statements: &str) -> Result<(), Fault> {
+    fn batch(&self, statements: &str) -> Result<()> {
         let client = self.client()?;
         self.answer(client.batch_execute(statements))
     }
@@ -225,10 +226,14 @@ impl Database for Postgres {
     fn query(
         &self,
         statement: &str,
-        values: &[SqlValue],
-        each: &mut dyn FnMut(&SqlRow) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let values = values.iter().map(|value| (value, value.server_type()));
+        values: &[Value],
+        each: &mut dyn FnMut(&SqlRow) -> Result<()>,
+    ) -> Result<()> {
+        let values = values.iter().map(|value| {
+            let value = ServerValue(value.clone());
+            let of = value.server_type();
+            (value, of)
+        });
         let client = self.client()?;
         let mut rows = pin!(self.answer(client.query_typed_raw(statement, values))?);
         // One limit for all rows. Each extends it by its length.
@@ -246,16 +251,17 @@ impl Database for Postgres {
             if octets > limits::BYTES {
                 self.client.replace(None);
                 let endless = "its answer is larger than any archive's".to_owned();
-                return Err(Fault::Failed(Failure::Unreachable, endless));
+                return Err(ArchiveError::new(ArchiveFailure::Unreachable, endless));
             }
             let found = (0..row.len())
-                .map(|column| row.try_get(column).map_err(Fault::damaged))
-                .collect::<Result<_, _>>()?;
+                .map(|column| row.try_get(column).map(|ServerValue(value)| value))
+                .collect::<Result<_, _>>()
+                .map_err(ArchiveError::damaged)?;
             each(&SqlRow(found))?;
         }
     }
 
-    fn append(&self, samples: &[SampleRow]) -> Result<(), Fault> {
+    fn append(&self, samples: &[SampleRow]) -> Result<()> {
         let mut text = String::new();
         for sample in samples {
             let cells = sample.iter().format_with("\t", |value, write| match value {
@@ -273,7 +279,7 @@ impl Database for Postgres {
         })
     }
 
-    fn transact(&self, step: TransactionStep) -> Result<(), Fault> {
+    fn transact(&self, step: TransactionStep) -> Result<()> {
         let done = self.batch(match step {
             TransactionStep::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             TransactionStep::Write => "BEGIN",
@@ -286,37 +292,41 @@ impl Database for Postgres {
         done
     }
 
-    fn set_patience(&self, patience: Duration) -> Result<(), Fault> {
+    fn set_patience(&self, patience: Duration) -> Result<()> {
         self.patience.set(patience);
         let milliseconds = patience.as_millis().max(1);
         self.batch(&format!("SET lock_timeout = {milliseconds}"))
     }
 }
 
-impl SqlValue {
+/// A value on its way to or from a server.
+#[derive(Debug)]
+struct ServerValue(Value);
+
+impl ServerValue {
     /// Returns the type that the server is told. It infers that of texts from the statement.
     const fn server_type(&self) -> Type {
-        match self {
-            Self::Integer(_) => Type::INT8,
-            Self::Real(_) => Type::FLOAT8,
-            Self::Null | Self::Text(_) => Type::UNKNOWN,
+        match self.0 {
+            Value::Integer(_) => Type::INT8,
+            Value::Real(_) => Type::FLOAT8,
+            Value::Null | Value::Text(_) | Value::Blob(_) => Type::UNKNOWN,
         }
     }
 }
 
-impl<'a> FromSql<'a> for SqlValue {
+impl<'a> FromSql<'a> for ServerValue {
     fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(match *of {
-            Type::INT2 => Self::Integer(i16::from_sql(of, raw)?.into()),
-            Type::INT4 => Self::Integer(i32::from_sql(of, raw)?.into()),
-            Type::INT8 => Self::Integer(i64::from_sql(of, raw)?),
-            Type::FLOAT8 => Self::Real(f64::from_sql(of, raw)?),
-            _ => Self::Text(str::from_utf8(raw)?.to_owned()),
-        })
+        Ok(Self(match *of {
+            Type::INT2 => i16::from_sql(of, raw)?.into(),
+            Type::INT4 => i32::from_sql(of, raw)?.into(),
+            Type::INT8 => i64::from_sql(of, raw)?.into(),
+            Type::FLOAT8 => f64::from_sql(of, raw)?.into(),
+            _ => str::from_utf8(raw)?.to_owned().into(),
+        }))
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(Self::Null)
+        Ok(Self(Value::Null))
     }
 
     fn accepts(_: &Type) -> bool {
@@ -324,17 +334,18 @@ impl<'a> FromSql<'a> for SqlValue {
     }
 }
 
-impl ToSql for SqlValue {
+impl ToSql for ServerValue {
     fn to_sql(
         &self,
         of: &Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Integer(number) => number.to_sql(of, out),
-            Self::Real(number) => number.to_sql(of, out),
-            Self::Text(text) => text.to_sql(of, out),
+        match &self.0 {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Integer(number) => number.to_sql(of, out),
+            Value::Real(number) => number.to_sql(of, out),
+            Value::Text(text) => text.to_sql(of, out),
+            Value::Blob(octets) => octets.to_sql(of, out),
         }
     }
 
@@ -352,7 +363,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 async fn stream(place: &Endpoint) -> io::Result<Box<dyn Stream>> {
     Ok(match place {
         Endpoint::Unix(path) => Box::new(UnixStream::connect(path).await?),
-        Endpoint::Tcp { host, port, .. } => {
+        Endpoint::Tcp(host, port) => {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
             stream.set_nodelay(true)?;
             Box::new(stream)
@@ -373,33 +384,33 @@ pub(super) fn with_causes(error: &tokio_postgres::Error) -> String {
     whole
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for ArchiveError {
     fn from(error: io::Error) -> Self {
         let reason = format!("error connecting to server: {error}");
-        Self::Failed(Failure::Unreachable, reason)
+        Self::new(ArchiveFailure::Unreachable, reason)
     }
 }
 
-impl From<tokio_postgres::Error> for Fault {
+impl From<tokio_postgres::Error> for ArchiveError {
     fn from(error: tokio_postgres::Error) -> Self {
         if let Some(refused) = error.as_db_error() {
-            return Self::Failed(failure(refused.code()), refused.message().to_owned());
+            return Self::new(failure(refused.code()), refused.message());
         }
         let is_lost = error.is_closed()
             || error
                 .source()
                 .is_some_and(|cause| cause.is::<io::Error>() || cause.is::<TlsFailure>());
         let failure = if is_lost {
-            Failure::Unreachable
+            ArchiveFailure::Unreachable
         } else {
-            Failure::Refused
+            ArchiveFailure::Refused
         };
-        Self::Failed(failure, with_causes(&error))
+        Self::new(failure, with_causes(&error))
     }
 }
 
 /// Sorts the codes of a server (postgresql.org/docs/15/errcodes-appendix.html).
-fn failure(code: &SqlState) -> Failure {
+fn failure(code: &SqlState) -> ArchiveFailure {
     let is_one_of = |codes: &[SqlState]| codes.contains(code);
     let is_of_class = |classes: &[&str]| classes.iter().any(|class| code.code().starts_with(class));
     if is_one_of(&[
@@ -407,21 +418,21 @@ fn failure(code: &SqlState) -> Failure {
         SqlState::UNDEFINED_COLUMN,
         SqlState::UNDEFINED_FUNCTION,
     ]) {
-        Failure::Foreign
+        ArchiveFailure::Foreign
     } else if is_one_of(&[SqlState::DISK_FULL]) {
-        Failure::Full
+        ArchiveFailure::Full
     } else if is_one_of(&[
         SqlState::LOCK_NOT_AVAILABLE,
         SqlState::UNIQUE_VIOLATION,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::T_R_SERIALIZATION_FAILURE,
     ]) {
-        Failure::Locked
+        ArchiveFailure::Locked
     } else if is_one_of(&[SqlState::TOO_MANY_CONNECTIONS]) || is_of_class(&["08", "57"]) {
-        Failure::Unreachable
+        ArchiveFailure::Unreachable
     } else if is_of_class(&["25", "28", "3D", "42"]) {
-        Failure::Refused
+        ArchiveFailure::Refused
     } else {
-        Failure::Damaged
+        ArchiveFailure::Damaged
     }
 }

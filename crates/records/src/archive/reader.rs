@@ -3,17 +3,19 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use keymark_bench::outside::visible::excerpt;
 use keymark_bench::series::SeriesId;
 use keymark_bench::{
     Block, Case, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState, Sample,
     Stretch, Timestamp,
 };
 
-use super::database::{SqlRow, SqlValue, values};
-use super::error::Failure;
+use rusqlite::types::Value;
+
+use super::database::{SqlRow, values};
 use super::identity::Redacted;
 use super::seal::{CASE, RUN, seal_of_block};
-use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
+use super::{Archive, ArchiveError, ArchiveFailure, Result, RunSelector, outcome_code};
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub struct RunLine {
 
 impl Archive {
     /// Lists the runs that meet the condition, the newest first.
-    fn lines(&self, condition: &str, values: &[SqlValue]) -> Result<Vec<RunLine>, Fault> {
+    fn lines(&self, condition: &str, values: &[Value]) -> Result<Vec<RunLine>> {
         let database = &self.database;
         let runs = format!(
             "SELECT id, started_utc, state, series FROM run WHERE {condition} ORDER BY started_utc DESC, id DESC"
@@ -76,9 +78,13 @@ impl Archive {
     }
 
     /// Notes a damaged row, whose first column names its run, so that it hides no other.
-    fn readable<T>(&self, row: &SqlRow, read: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    fn readable<T>(&self, row: &SqlRow, read: Result<T>) -> Result<Option<T>> {
         match read {
-            Err(Fault::Failed(Failure::Damaged, reason)) => {
+            Err(ArchiveError::Failed {
+                failure: ArchiveFailure::Damaged,
+                reason,
+                ..
+            }) => {
                 self.note_unreadable(row.get(0)?, reason);
                 Ok(None)
             }
@@ -136,38 +142,33 @@ impl Archive {
                 prefix,
                 prefix,
             ),
-            RunSelector::LastSeries(_) | RunSelector::Series(_) => Err(ArchiveError::NotOneRun {
-                wanted: which.to_string(),
-            }),
+            RunSelector::LastSeries(_) | RunSelector::Series(_) => {
+                Err(ArchiveError::Other(format!(
+                    "{} is a series; name one of its runs, which 'keymark runs' lists",
+                    excerpt(&which.to_string())
+                )))
+            }
         }
     }
 
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
+        self.load_cases(id, &|_| true)
+    }
+
+    /// Reads a run with the samples of wanted cases only.
+    pub(super) fn load_cases(&self, id: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Record> {
         self.ask(|_| {
-            let whole = self.load_redacted(id)?.whole();
+            let whole = self.read_cases(id, wanted).and_then(Redacted::whole);
             whole.map_err(|fault| fault.of_run(&self.path, id))
         })
     }
 
-    pub(super) fn load_redacted(&self, id: &str) -> Result<Redacted<'static>, Fault> {
-        self.load_some(id, &|_| true)
-    }
-
-    /// Reads a run with the samples of wanted cases only.
-    pub(super) fn load_some(
-        &self,
-        id: &str,
-        wanted: &dyn Fn(&Case) -> bool,
-    ) -> Result<Redacted<'static>, Fault> {
-        let read = self.read_some(id, wanted);
+    pub(super) fn load_redacted(&self, id: &str) -> Result<Redacted<'static>> {
+        let read = self.read_cases(id, &|_| true);
         read.map_err(|fault| fault.of_run(&self.path, id))
     }
 
-    fn read_some(
-        &self,
-        id: &str,
-        wanted: &dyn Fn(&Case) -> bool,
-    ) -> Result<Redacted<'static>, Fault> {
+    fn read_cases(&self, id: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Redacted<'static>> {
         let database = &self.database;
         // The run may still be measured.
         let _snapshot = database.snapshot()?;
@@ -177,10 +178,10 @@ impl Archive {
         );
         let mut record = database
             .first(&head, values![id], record)?
-            .ok_or_else(|| Fault::damaged("its row is missing"))?;
+            .ok_or_else(|| ArchiveError::damaged("its row is missing"))?;
         record.cases = self.cases(id, wanted)?;
         if record.cases.len() != record.plan.cases.len() {
-            return Err(Fault::damaged("a case is missing"));
+            return Err(ArchiveError::damaged("a case is missing"));
         }
         let own = "SELECT part, whole FROM identity WHERE run = $1 ORDER BY part";
         Ok(Redacted {
@@ -207,20 +208,21 @@ impl Archive {
             if let Some(id) = database.first(nth, values![back], |row| row.get(0))? {
                 return Ok(id);
             }
-            let refused = ArchiveError::NotSoMany {
-                path: self.path.clone(),
-                wanted: which.to_string(),
-                count: database.value(all, &[])?,
-            };
-            Err(refused.into())
+            let count: u32 = database.value(all, &[])?;
+            Err(ArchiveError::Other(format!(
+                "archive {} has no run '{}': it has {count}, not counting published figures; 'keymark runs' lists them",
+                self.path.display(),
+                excerpt(&which.to_string())
+            )))
         })
     }
 
     pub(super) fn no_such_run(&self, wanted: &str) -> ArchiveError {
-        ArchiveError::NoSuchRun {
-            path: self.path.clone(),
-            wanted: wanted.to_owned(),
-        }
+        ArchiveError::Other(format!(
+            "archive {} has no run '{}'; 'keymark runs' lists its runs",
+            self.path.display(),
+            excerpt(wanted)
+        ))
     }
 
     /// Returns the only name with that prefix, or the name that equals it.
@@ -236,16 +238,17 @@ impl Archive {
                 if several.len() > 3 {
                     examples.push_str(", …");
                 }
-                Err(ArchiveError::Ambiguous {
-                    prefix: wanted.to_owned(),
-                    count: several.len(),
-                    examples,
-                })
+                Err(ArchiveError::Other(format!(
+                    "{} runs begin with '{}' ({}); give more of the name",
+                    several.len(),
+                    excerpt(wanted),
+                    excerpt(&examples)
+                )))
             }
         }
     }
 
-    fn cases(&self, run: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Vec<CaseRecord>, Fault> {
+    fn cases(&self, run: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Vec<CaseRecord>> {
         let cases = format!(
             "SELECT {}, sum, id, operations FROM {} WHERE run = $1 ORDER BY number",
             CASE.columns, CASE.from
@@ -271,14 +274,14 @@ impl Archive {
             let blocks = self.blocks(id)?;
             let case = CaseRecord { blocks, ..case };
             if case.server_load.is_none() && case.samples().count() as u64 != operations {
-                return Err(Fault::damaged("a block of samples is missing"));
+                return Err(ArchiveError::damaged("a block of samples is missing"));
             }
             Ok(case)
         };
         cases.into_iter().map(filled).collect()
     }
 
-    pub(super) fn blocks(&self, case: i64) -> Result<Vec<Block>, Fault> {
+    pub(super) fn blocks(&self, case: i64) -> Result<Vec<Block>> {
         let blocks = "SELECT id, round, length_ns, waiting, reference_ns, sum FROM block
                       WHERE case_ = $1 ORDER BY id";
         let mut blocks = self.database.rows(blocks, values![case], block)?;
@@ -301,7 +304,7 @@ impl Archive {
                 if seal_of_block(&block) == sum {
                     return Ok(block);
                 }
-                Err(Fault::damaged(
+                Err(ArchiveError::damaged(
                     "a block of samples does not match its checksum",
                 ))
             })
@@ -310,7 +313,7 @@ impl Archive {
 }
 
 /// Returns a block's row, its checksum, and the block without its samples.
-fn block(row: &SqlRow) -> Result<(i64, String, Block), Fault> {
+fn block(row: &SqlRow) -> Result<(i64, String, Block)> {
     let queue = row.get::<Option<u64>>(2)?.zip(row.get(3)?);
     let block = Block {
         round: row.get(1)?,
@@ -322,7 +325,7 @@ fn block(row: &SqlRow) -> Result<(i64, String, Block), Fault> {
 }
 
 /// Reads a run without what is counted for all runs at once.
-fn line(row: &SqlRow) -> Result<RunLine, Fault> {
+fn line(row: &SqlRow) -> Result<RunLine> {
     Ok(RunLine {
         id: RunId(row.get(0)?),
         started: row.word(1)?,
@@ -335,7 +338,7 @@ fn line(row: &SqlRow) -> Result<RunLine, Fault> {
     })
 }
 
-fn record(row: &SqlRow) -> Result<Record, Fault> {
+fn record(row: &SqlRow) -> Result<Record> {
     RUN.check(row)?;
     Ok(Record {
         schema: row.get(11)?,
@@ -351,14 +354,14 @@ fn record(row: &SqlRow) -> Result<Record, Fault> {
     })
 }
 
-fn sample(row: &SqlRow) -> Result<Sample, Fault> {
+fn sample(row: &SqlRow) -> Result<Sample> {
     let time = |column| row.get(column).map(Timestamp);
     let code: u8 = row.get(4)?;
     let outcome = Outcome::ALL
         .iter()
         .copied()
         .find(|outcome| outcome_code(*outcome) == code)
-        .ok_or_else(|| Fault::damaged(format!("outcome {code}")))?;
+        .ok_or_else(|| ArchiveError::damaged(format!("outcome {code}")))?;
     let cpu = row.get::<Option<u32>>(5)?.zip(row.get(6)?);
     Ok(Sample {
         worker: row.get(0)?,

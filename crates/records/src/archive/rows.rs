@@ -3,10 +3,8 @@
 use keymark_bench::{Block, CaseRecord, Harness, Record, RunId, RunState, Sample, Timestamp};
 
 use super::database::{SampleRow, Transaction, json, values};
-use super::seal::{CASE, seal, seal_of_block};
-use super::{ArchiveError, Fault, outcome_code};
-
-type Result<T> = std::result::Result<T, Fault>;
+use super::seal::{CASE, seal_of_block};
+use super::{ArchiveError, Result, outcome_code};
 
 impl Transaction<'_> {
     pub(super) fn has(&self, id: &RunId) -> Result<bool> {
@@ -49,22 +47,14 @@ impl Transaction<'_> {
     }
 
     fn add_case(&self, run: &RunId, number: u32, record: &CaseRecord) -> Result<i64> {
-        let case = json(&record.case)?;
         let published = record.published.as_ref().map(json).transpose()?;
         let parts = record.parts.as_ref().map(json).transpose()?;
-        // The columns of CASE: it has neither an ending nor a load yet.
-        let sum = seal(&[
-            Some(case.clone()),
-            None,
-            published.clone(),
-            parts.clone(),
-            None,
-            Some(number.to_string()),
-        ]);
-        self.database.value(
-            "INSERT INTO case_ (run, number, \"case\", published, parts, sum) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
-            values![&run.0, number, case, published, parts, sum],
-        )
+        let id: i64 = self.database.value(
+            "INSERT INTO case_ (run, number, \"case\", published, parts, sum) VALUES ($1, $2, $3, $4, $5, '') RETURNING id",
+            values![&run.0, number, json(&record.case)?, published, parts],
+        )?;
+        self.seal(&id.into(), CASE)?;
+        Ok(id)
     }
 
     pub(super) fn add_block(&self, case: i64, block: &Block) -> Result<()> {
@@ -169,5 +159,8 @@ fn sample_row(block: i64, number: i64, sample: &Sample) -> Result<SampleRow> {
 
 /// Integers of databases are signed.
 fn stored(number: u64, what: &'static str) -> Result<i64> {
-    i64::try_from(number).map_err(|_| ArchiveError::TooLarge(what).into())
+    i64::try_from(number).map_err(|_| {
+        let text = "is too large for an archive, and cannot be right; measure again";
+        ArchiveError::Other(format!("{what} {text}"))
+    })
 }

@@ -1,10 +1,11 @@
 //! Checksums of rows and blocks find changes by a disk or a copy. They are no defense against people who may write to the archive.
 
 use keymark_bench::{Block, RunId, Sample};
+use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
 
-use super::database::{SqlRow, SqlValue, Transaction, values};
-use super::{Fault, outcome_code};
+use super::database::{SqlRow, Transaction, values};
+use super::{ArchiveError, Result, outcome_code};
 
 /// A table whose column `sum` has a checksum of other columns.
 pub(super) struct Sealed {
@@ -32,36 +33,35 @@ pub(super) const CASE: &Sealed = &Sealed {
 
 impl Sealed {
     /// Compares a row of these columns with its `sum`.
-    pub(super) fn check(&self, row: &SqlRow) -> Result<(), Fault> {
+    pub(super) fn check(&self, row: &SqlRow) -> Result<()> {
         if seal(&self.texts(row)?) == row.get::<String>(self.count)? {
             return Ok(());
         }
-        Err(Fault::damaged(format!(
+        Err(ArchiveError::damaged(format!(
             "a row of table {} does not match its checksum",
             self.table
         )))
     }
 
-    fn texts(&self, row: &SqlRow) -> Result<Vec<Option<String>>, Fault> {
+    fn texts(&self, row: &SqlRow) -> Result<Vec<Option<String>>> {
         (0..self.count).map(|column| row.get(column)).collect()
     }
 }
 
 impl Transaction<'_> {
-    pub(super) fn seal_run(&self, run: &RunId) -> Result<(), Fault> {
-        self.seal(&(&run.0).into(), RUN)
+    pub(super) fn seal_run(&self, run: &RunId) -> Result<()> {
+        self.seal(&run.0.clone().into(), RUN)
     }
 
     /// Stores the checksum of a row as it is now.
-    pub(super) fn seal(&self, id: &SqlValue, row: &Sealed) -> Result<(), Fault> {
+    pub(super) fn seal(&self, id: &Value, row: &Sealed) -> Result<()> {
         let columns = format!("SELECT {} FROM {} WHERE id = $1", row.columns, row.from);
         let texts = self
             .database
-            .first(&columns, values![id.clone()], |found| row.texts(found))?;
+            .first(&columns, values![id], |found| row.texts(found))?;
         let Some(texts) = texts else { return Ok(()) };
         let update = format!("UPDATE {} SET sum = $1 WHERE id = $2", row.table);
-        self.database
-            .execute(&update, values![seal(&texts), id.clone()])
+        self.database.execute(&update, values![seal(&texts), id])
     }
 }
 
@@ -69,7 +69,7 @@ impl Transaction<'_> {
 const SUM: usize = 8;
 
 /// Returns the checksum of a row's columns.
-pub(super) fn seal(columns: &[Option<String>]) -> String {
+fn seal(columns: &[Option<String>]) -> String {
     let texts: Vec<&str> = columns
         .iter()
         .map(|text| text.as_deref().unwrap_or_default())

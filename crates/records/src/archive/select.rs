@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use derive_more::Display;
 use itertools::Itertools;
+use keymark_bench::outside::visible::excerpt;
 use keymark_bench::series::SeriesId;
 use keymark_bench::{Record, RunState};
 
@@ -111,10 +112,11 @@ impl Archive {
             };
             for id in of_one {
                 if ids.contains(&id) {
-                    return Err(ArchiveError::Twice {
-                        id,
-                        side: side.to_string(),
-                    });
+                    return Err(ArchiveError::Other(format!(
+                        "{} has the run {} twice; name it once",
+                        excerpt(&side.to_string()),
+                        excerpt(&id)
+                    )));
                 }
                 ids.push(id);
             }

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, TransactionBehavior, params_from_iter};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params_from_iter};
 
-use super::database::{Database, SampleRow, SqlRow, SqlValue, TransactionStep};
-use super::error::Failure;
-use super::{ArchiveError, Fault, PATIENCE, Result};
+use super::database::{Database, SampleRow, SqlRow, TransactionStep};
+use super::{ArchiveError, ArchiveFailure, PATIENCE, Result, other_version};
 
 /// Mark of keymark's files in SQLite's header: "KMRK".
 const APPLICATION_ID: i64 = 0x4B4D_524B;
@@ -29,16 +28,6 @@ const PLAIN: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
 #[derive(Debug)]
 pub(super) struct Sqlite(Connection);
 
-impl Sqlite {
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        connect(path).map(Self)
-    }
-
-    pub(super) fn open_to_read(path: &Path) -> Result<Self> {
-        connect_to_read(path).map(Self)
-    }
-}
-
 /// Returns a path that SQLite takes for a file, unlike `:memory:`, an empty name and `file:…`.
 fn plain(path: &Path) -> PathBuf {
     if path.is_absolute() {
@@ -49,9 +38,9 @@ fn plain(path: &Path) -> PathBuf {
 
 /// Opens the file, and waits for other programs that make it an archive: while a file changes to a write-ahead log, SQLite calls no
 /// busy handler (sqlite.org/c3ref/busy_handler.html).
-fn connect(path: &Path) -> Result<Connection> {
+pub(super) fn open(path: &Path) -> Result<Sqlite> {
     const STEP: Duration = Duration::from_millis(5);
-    let attempt = || -> Result<Connection, Fault> {
+    let attempt = || -> Result<Connection> {
         let mut connection = Connection::open_with_flags(plain(path), PLAIN)?;
         connection.busy_timeout(Duration::ZERO)?;
         prepare(&mut connection, path)?;
@@ -60,12 +49,12 @@ fn connect(path: &Path) -> Result<Connection> {
     };
     let mut waited = Duration::ZERO;
     loop {
-        match attempt().map_err(|fault| fault.of(path)) {
-            Err(ArchiveError::Locked(_)) if waited < PATIENCE => {
+        match attempt() {
+            Err(error) if error.failure() == Some(ArchiveFailure::Locked) && waited < PATIENCE => {
                 std::thread::sleep(STEP);
                 waited += STEP;
             }
-            ended => return ended,
+            ended => return ended.map(Sqlite).map_err(|error| error.of(path)),
         }
     }
 }
@@ -74,7 +63,7 @@ fn connect(path: &Path) -> Result<Connection> {
 ///
 /// With a write-ahead log, a process that is killed loses only the transaction under way, readers
 /// do not wait for the writer, and no block waits for the disk.
-fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
+fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
     let snapshot = connection.transaction()?;
     let found = is_archive(&snapshot, path)?;
     drop(snapshot);
@@ -97,42 +86,41 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
 
 /// Tells an archive from an empty file by SQLite's header, and refuses other files. Needs a transaction: another process may be
 /// writing the header.
-fn is_archive(connection: &Connection, path: &Path) -> Result<bool, Fault> {
+fn is_archive(connection: &Connection, path: &Path) -> Result<bool> {
     let number = |statement| connection.query_row(statement, (), |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id")?;
     let version = number("PRAGMA user_version")?;
-    let refused = match (
-        application,
-        version,
-        number("SELECT count(*) FROM sqlite_schema")?,
-    ) {
-        (0, 0, 0) => return Ok(false),
-        (APPLICATION_ID, VERSION, _) => return Ok(true),
-        (APPLICATION_ID, found, _) => ArchiveError::OtherVersion {
-            path: path.into(),
-            found,
-            known: VERSION,
-        },
-        _ => ArchiveError::Foreign(path.into()),
-    };
-    Err(refused.into())
+    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    match (application, version, tables) {
+        (0, 0, 0) => Ok(false),
+        (APPLICATION_ID, VERSION, _) => Ok(true),
+        (APPLICATION_ID, found, _) => Err(other_version(path, found, VERSION)),
+        _ => Err(ArchiveError::new(ArchiveFailure::Foreign, "")),
+    }
 }
 
 /// Opens a file that cannot be written. SQLite reads a write-ahead log only with its index, which it may be unable to make
 /// (sqlite.org/wal.html#readonly). Without a log, the file has everything and is read as immutable.
-fn connect_to_read(path: &Path) -> Result<Connection> {
-    let attempt = |how| attempt(path, how).map_err(|fault| fault.of(path));
-    match attempt("mode=ro") {
-        Err(ArchiveError::ReadOnly(_)) if is_empty(&log(path)) => attempt("immutable=1"),
-        Err(ArchiveError::ReadOnly(_)) => Err(ArchiveError::Unfinished {
-            path: path.into(),
-            log: log(path),
-        }),
-        ended => ended,
+pub(super) fn open_to_read(path: &Path) -> Result<Sqlite> {
+    let attempt = |how| {
+        attempt(path, how)
+            .map(Sqlite)
+            .map_err(|fault| fault.of(path))
+    };
+    let opened = attempt("mode=ro");
+    match opened.as_ref().err().and_then(ArchiveError::failure) {
+        Some(ArchiveFailure::ReadOnly) if is_empty(&log(path)) => attempt("immutable=1"),
+        Some(ArchiveFailure::ReadOnly) => Err(ArchiveError::Other(format!(
+            "a program was killed while it wrote to archive {}, which cannot be repaired where it is read-only; copy it \
+             with {} to a directory of yours and name the copy with --archive",
+            path.display(),
+            log(path).display()
+        ))),
+        _ => opened,
     }
 }
 
-fn attempt(path: &Path, how: &str) -> Result<Connection, Fault> {
+fn attempt(path: &Path, how: &str) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -142,7 +130,7 @@ fn attempt(path: &Path, how: &str) -> Result<Connection, Fault> {
         return Ok(connection);
     }
     // It cannot become one.
-    Err(ArchiveError::Foreign(path.into()).into())
+    Err(ArchiveError::new(ArchiveFailure::Foreign, ""))
 }
 
 /// Returns a `file:` address (RFC 8089) with special characters escaped (sqlite.org/uri.html).
@@ -170,9 +158,9 @@ impl Database for Sqlite {
     fn query(
         &self,
         statement: &str,
-        values: &[SqlValue],
-        each: &mut dyn FnMut(&SqlRow) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        values: &[Value],
+        each: &mut dyn FnMut(&SqlRow) -> Result<()>,
+    ) -> Result<()> {
         let mut statement = self.0.prepare(statement)?;
         let columns = statement.column_count();
         let mut rows = statement.query(params_from_iter(values))?;
@@ -180,14 +168,14 @@ impl Database for Sqlite {
         while let Some(row) = rows.next()? {
             found.0.clear();
             for column in 0..columns {
-                found.0.push(row.get_ref(column)?.into());
+                found.0.push(value(row.get_ref(column)?));
             }
             each(&found)?;
         }
         Ok(())
     }
 
-    fn append(&self, samples: &[SampleRow]) -> Result<(), Fault> {
+    fn append(&self, samples: &[SampleRow]) -> Result<()> {
         let insert = "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
         let mut insert = self.0.prepare(insert)?;
         for sample in samples {
@@ -196,7 +184,7 @@ impl Database for Sqlite {
         Ok(())
     }
 
-    fn transact(&self, step: TransactionStep) -> Result<(), Fault> {
+    fn transact(&self, step: TransactionStep) -> Result<()> {
         Ok(self.0.execute_batch(match step {
             TransactionStep::Read => "BEGIN",
             TransactionStep::Write => "BEGIN IMMEDIATE",
@@ -205,51 +193,38 @@ impl Database for Sqlite {
         })?)
     }
 
-    fn set_patience(&self, patience: Duration) -> Result<(), Fault> {
+    fn set_patience(&self, patience: Duration) -> Result<()> {
         Ok(self.0.busy_timeout(patience)?)
     }
 }
 
-impl ToSql for SqlValue {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(*number),
-            Self::Real(number) => ValueRef::Real(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-        }))
-    }
-}
-
-impl From<ValueRef<'_>> for SqlValue {
-    /// Damaged text stays readable, so that it hides no other row. Checksums find it.
-    fn from(value: ValueRef<'_>) -> Self {
-        match value {
-            ValueRef::Null => Self::Null,
-            ValueRef::Integer(number) => Self::Integer(number),
-            ValueRef::Real(number) => Self::Real(number),
-            ValueRef::Text(text) | ValueRef::Blob(text) => {
-                Self::Text(String::from_utf8_lossy(text).into_owned())
-            }
+/// Damaged text stays readable, so that it hides no other row. Checksums find it.
+fn value(found: ValueRef<'_>) -> Value {
+    match found {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            Value::Text(String::from_utf8_lossy(text).into_owned())
         }
     }
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for ArchiveError {
     #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
     fn from(error: rusqlite::Error) -> Self {
         let failure = match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => Failure::Foreign,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::Locked,
-            Some(ErrorCode::DiskFull) => Failure::Full,
+            Some(ErrorCode::NotADatabase) => ArchiveFailure::Foreign,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ArchiveFailure::Locked,
+            Some(ErrorCode::DiskFull) => ArchiveFailure::Full,
             Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
-                Failure::NoPermission
+                ArchiveFailure::NoPermission
             }
             // The file could be opened before, but not the write-ahead log next to it.
-            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Failure::ReadOnly,
-            Some(ErrorCode::DatabaseCorrupt) => Failure::Damaged,
-            _ => Failure::Other,
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => ArchiveFailure::ReadOnly,
+            Some(ErrorCode::DatabaseCorrupt) => ArchiveFailure::Damaged,
+            _ => ArchiveFailure::Other,
         };
-        Self::Failed(failure, error.to_string())
+        Self::new(failure, error)
     }
 }

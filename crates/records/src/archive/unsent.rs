@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::RunId;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Archive, ArchiveError, Redaction, Result};
+use super::{Archive, ArchiveError, Redaction, Result, no_home};
 
 /// File with the run.
 const RUN: &str = "runs.sqlite3";
@@ -36,9 +36,9 @@ impl Unsent {
     /// # Errors
     /// When there is no home directory, or nothing can be written there.
     pub fn place() -> Result<PathBuf> {
-        let place = super::data().ok_or(ArchiveError::NoHome)?.join("unsent");
+        let place = super::data().ok_or_else(no_home)?.join("unsent");
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&place);
-        made.map_err(|error| ArchiveError::of_io(&place, error))?;
+        made.map_err(|error| ArchiveError::of_io(&place, &error))?;
         Ok(place)
     }
 
@@ -56,7 +56,7 @@ impl Unsent {
             fs::write(&address, to.as_os_str().as_encoded_bytes())?;
             Ok(lock)
         };
-        let lock = lock().map_err(|error| ArchiveError::of_io(&directory, error))?;
+        let lock = lock().map_err(|error| ArchiveError::of_io(&directory, &error))?;
         Self::locked(directory, to.into(), lock)
     }
 
@@ -76,7 +76,7 @@ impl Unsent {
     /// # Errors
     /// When they cannot be listed.
     pub fn all(place: &Path) -> Result<Vec<Result<Self>>> {
-        let failed = |error| ArchiveError::of_io(place, error);
+        let failed = |error| ArchiveError::of_io(place, &error);
         let entries = fs::read_dir(place).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let mut directories: Vec<PathBuf> = entries
             .map_err(failed)?
@@ -98,7 +98,7 @@ impl Unsent {
                 // A keymark that was killed before it had anything to keep.
                 Err(_) if !directory.join(RUN).exists() => {}
                 Err(error) => {
-                    let refused = ArchiveError::of_io(&directory.join(ADDRESS), error);
+                    let refused = ArchiveError::of_io(&directory.join(ADDRESS), &error);
                     all.push(Err(refused));
                 }
             }
@@ -126,6 +126,6 @@ impl Unsent {
     /// When the file system refuses.
     pub fn forget(self) -> Result<()> {
         let removed = fs::remove_dir_all(&self.directory);
-        removed.map_err(|error| ArchiveError::of_io(&self.directory, error))
+        removed.map_err(|error| ArchiveError::of_io(&self.directory, &error))
     }
 }

@@ -6,7 +6,7 @@ use keymark_bench::runner::Observer;
 use keymark_bench::{Block, CaseId, CaseRecord, Harness, Record, RunId, RunState};
 
 use super::identity::Redacted;
-use super::{Archive, ArchiveError, Fault, PATIENCE, Result};
+use super::{Archive, ArchiveError, ArchiveFailure, PATIENCE, Result};
 
 /// Longest wait of a block for another process that writes. It is tried again with the next block.
 const BETWEEN_BLOCKS: Duration = Duration::from_millis(100);
@@ -88,7 +88,7 @@ impl RunWriter<'_> {
         match self.error {
             Some(error) => Err(error),
             None if self.waiting.is_empty() => Ok(()),
-            None => Err(ArchiveError::Locked(self.archive.path.clone())),
+            None => Err(ArchiveError::new(ArchiveFailure::Locked, "").of(&self.archive.path)),
         }
     }
 
@@ -109,7 +109,7 @@ impl RunWriter<'_> {
                 self.cases = cases;
                 self.waiting.clear();
             }
-            Err(ArchiveError::Locked(_)) => {}
+            Err(error) if error.failure() == Some(ArchiveFailure::Locked) => {}
             Err(error) => {
                 self.waiting.clear();
                 self.error = Some(error);
@@ -118,7 +118,7 @@ impl RunWriter<'_> {
     }
 
     /// Returns the rows of the cases, which are known once the run is added.
-    fn written(&mut self, patience: Duration) -> Result<Vec<i64>, Fault> {
+    fn written(&mut self, patience: Duration) -> Result<Vec<i64>> {
         self.archive.database.set_patience(patience)?;
         let id = &self.head.id;
         let mut cases = self.cases.clone();
@@ -128,7 +128,7 @@ impl RunWriter<'_> {
             match event {
                 RunEvent::Begun(head) => {
                     if writing.has(&head.id)? {
-                        return Err(self.archive.exists(&head.id).into());
+                        return Err(self.archive.exists(&head.id));
                     }
                     let Redacted { common, own } = self.archive.redacted(head)?;
                     cases = writing.add_run(&common)?;
@@ -211,11 +211,8 @@ impl Archive {
             let writing = self.database.writing()?;
             writing.remove(id)?;
             if writing.has(id)? {
-                return Err(ArchiveError::Refused {
-                    path: self.path.clone(),
-                    reason: format!("run {id} is another role's"),
-                }
-                .into());
+                let reason = format!("run {id} is another role's");
+                return Err(ArchiveError::new(ArchiveFailure::Refused, reason));
             }
             writing.commit()
         })
@@ -229,7 +226,7 @@ impl Archive {
         self.ask(|_| self.parts_of(redacted, PART))
     }
 
-    fn parts_of(&self, redacted: &Redacted<'_>, part: usize) -> Result<(), Fault> {
+    fn parts_of(&self, redacted: &Redacted<'_>, part: usize) -> Result<()> {
         self.database.set_patience(PATIENCE)?;
         let record = &*redacted.common;
         let Some(mut place) = self.place(record)? else {
@@ -245,30 +242,26 @@ impl Archive {
                 Ok(true) => std::thread::sleep(TURN),
                 Ok(false) => return Ok(()),
                 Err(fault) => {
-                    let refused = fault.of(&self.path);
                     // What was begun and cannot be ended is no run. If it cannot be taken back either, or another keymark
                     // writes, the same import ends it.
-                    if !matches!(refused, ArchiveError::Locked(_)) {
+                    if fault.failure() != Some(ArchiveFailure::Locked) {
                         let _ = self.database.writing().and_then(|writing| {
                             writing.remove(&record.id)?;
                             writing.commit()
                         });
                     }
-                    return Err(refused.into());
+                    return Err(fault);
                 }
             }
         }
     }
 
     fn exists(&self, id: &RunId) -> ArchiveError {
-        ArchiveError::Exists {
-            path: self.path.clone(),
-            id: id.0.clone(),
-        }
+        ArchiveError::new(ArchiveFailure::Exists, id).of(&self.path)
     }
 
     /// Returns the part that is there, or none if the whole run is.
-    fn place(&self, record: &Record) -> Result<Option<WrittenPart>, Fault> {
+    fn place(&self, record: &Record) -> Result<Option<WrittenPart>> {
         let writing = self.database.writing()?;
         if !writing.has(&record.id)? {
             let rows = writing.add_run(record)?;
@@ -287,21 +280,16 @@ impl Archive {
         if is_part_of(&found, record) {
             Ok(Some(WrittenPart { rows, blocks }))
         } else {
-            Err(self.exists(&record.id).into())
+            Err(self.exists(&record.id))
         }
     }
 
     /// Adds blocks or, after the last of them, the run's conclusion. Returns true if more blocks follow.
-    fn add_part(
-        &self,
-        record: &Record,
-        place: &mut WrittenPart,
-        part: usize,
-    ) -> Result<bool, Fault> {
+    fn add_part(&self, record: &Record, place: &mut WrittenPart, part: usize) -> Result<bool> {
         let writing = self.database.writing()?;
         if writing.claim(&record.id)? != place.blocks.iter().sum::<usize>() {
             // Another process is adding the same run.
-            return Err(ArchiveError::Locked(self.path.clone()).into());
+            return Err(ArchiveError::new(ArchiveFailure::Locked, ""));
         }
         let mut added = 0;
         for ((row, written), case) in place.rows.iter().zip(&mut place.blocks).zip(&record.cases) {

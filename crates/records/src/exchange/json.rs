@@ -70,17 +70,17 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
 fn record(content: &[u8]) -> Result<Record, ImportFault> {
     let parsed: serde_json::Result<Record> = serde_json::from_slice(content);
     if let Some(newer) = schema(&parsed, content).filter(|found| *found > SCHEMA.into()) {
-        return Err(ImportFault::Newer(newer));
+        return Err(ImportFault::Content(format!(
+            " follows schema {newer}, but this keymark reads up to {SCHEMA}; update keymark"
+        )));
     }
     let record = parsed.map_err(|error| refused(content, &error))?;
     if limits::has_nul(content) {
-        return Err(ImportFault::Inconsistent(
-            "a text has the character NUL".to_owned(),
-        ));
+        return Err(ImportFault::inconsistent("a text has the character NUL"));
     }
     ImportFault::excess(limits::excess(&record))?;
     match contradiction(&record) {
-        Some(reason) => Err(ImportFault::Inconsistent(reason)),
+        Some(reason) => Err(ImportFault::inconsistent(&reason)),
         None => Ok(record),
     }
 }
@@ -105,15 +105,16 @@ fn refused(content: &[u8], error: &serde_json::Error) -> ImportFault {
     let reason = excerpt(&error.to_string());
     let head: serde_json::Result<Head> = serde_json::from_slice(content);
     match error.classify() {
-        Category::Eof => ImportFault::Truncated {
-            line: error.line(),
-            column: error.column(),
-        },
+        Category::Eof => ImportFault::Content(format!(
+            " ends too early, at line {}, column {}; copy or export it again",
+            error.line(),
+            error.column()
+        )),
         // It has a schema, but other fields than a record.
-        Category::Data if head.is_ok() => ImportFault::Inconsistent(reason),
+        Category::Data if head.is_ok() => ImportFault::inconsistent(&reason),
         // A missing schema says more than an unknown field.
         _ => {
-            ImportFault::Foreign(head.map_or_else(|error| excerpt(&error.to_string()), |_| reason))
+            ImportFault::foreign(&head.map_or_else(|error| excerpt(&error.to_string()), |_| reason))
         }
     }
 }

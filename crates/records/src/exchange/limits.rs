@@ -239,7 +239,7 @@ mod tests {
         ] {
             let mut rest = Endless(filler, 0);
             let all = begin.as_bytes().chain(&mut rest);
-            let Err(ImportFault::TooLarge(said)) = read(all) else {
+            let Err(ImportFault::Content(said)) = read(all) else {
                 panic!("{begin}")
             };
             assert_says(&said, ["more than"]);

@@ -9,10 +9,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::{Record, SCHEMA};
+use keymark_bench::Record;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::published::{self, COLUMNS};
+use crate::published;
 use keymark_bench::outside::visible::{excerpt, visible};
 use limits::ContentKind;
 
@@ -41,11 +41,11 @@ fn parse(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
     let mut ending = name.extension().into_iter();
     let is_json = ending.any(|end| end.eq_ignore_ascii_case("json"));
     match kind {
-        ContentKind::Empty => Err(ImportFault::Empty.of(name)),
+        ContentKind::Empty => Err(ImportFault::empty().of(name)),
         ContentKind::Json => json::parse(name, content),
         // Users of exports do not know tables.
         ContentKind::Other(begin) if is_json => {
-            Err(ImportFault::Foreign(no_object(begin)).of(name))
+            Err(ImportFault::foreign(&no_object(begin)).of(name))
         }
         ContentKind::Other(_) => published::parse(name, content),
     }
@@ -65,97 +65,72 @@ fn no_object(begin: u8) -> String {
     format!("it begins with {begin} and not with '{{'")
 }
 
-/// Error of an import.
+/// Reason why a file was not imported, with its name and a remedy.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", said(.path, .fault))]
-pub struct ImportError {
-    /// The file.
-    pub path: PathBuf,
-    /// Reason.
-    #[source]
-    pub fault: ImportFault,
-}
+#[error("{0}")]
+pub struct ImportError(String);
 
-/// Reason of an import's failure, as text that follows the file's name.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportFault {
+/// Reason without the file's name.
+#[derive(Debug)]
+pub(crate) enum ImportFault {
     /// Unreadable file.
-    #[error("{0}; check its name and permissions")]
-    Io(#[from] io::Error),
-    /// Empty file.
-    #[error(" is empty; export the run again")]
-    Empty,
-    /// Early end.
-    #[error(" ends too early, at line {line}, column {column}; copy or export it again")]
-    Truncated {
-        /// Its last line.
-        line: usize,
-        /// Column in that line.
-        column: usize,
-    },
-    /// Neither kind of file.
-    #[error(" is not a run exported by keymark: {0}; 'keymark export' writes such files")]
-    Foreign(String),
-    /// Schema of a newer keymark.
-    #[error(" follows schema {0}, but this keymark reads up to {SCHEMA}; update keymark")]
-    Newer(u64),
-    /// Contradiction in a record.
-    #[error(" contradicts itself: {0}; 'keymark export RUN --format record' writes records")]
-    Inconsistent(String),
-    /// Larger than any run.
-    #[error(" is too large to import: {0}; export the run again and do not edit the file")]
-    TooLarge(String),
-    /// Neither an export nor a table of figures.
-    #[error(
-        " is neither a run exported by keymark ('keymark export' writes these) nor a table of published figures with \
-         the columns {}",
-        COLUMNS.join(", ")
-    )]
-    Neither,
-    /// Table with other columns.
-    #[error(
-        " has the columns {found}, but a table of published figures needs {}: rename or convert them",
-        COLUMNS.join(", ")
-    )]
-    Columns {
-        /// Columns found.
-        found: String,
-    },
-    /// Invalid line of a table.
-    #[error(", line {line}: {reason}; correct that line")]
-    Line {
-        /// Number of the line, from 1.
-        line: u64,
-        /// Error in the line.
-        reason: String,
-    },
+    Io(io::Error),
+    /// Text that follows the file's name.
+    Content(String),
 }
 
 impl ImportFault {
     pub(crate) fn of(self, path: &Path) -> ImportError {
-        ImportError {
-            path: path.into(),
-            fault: self,
-        }
+        let path = shown(path);
+        ImportError(match self {
+            Self::Io(error) => {
+                format!("cannot read {path}: {error}; check its name and permissions")
+            }
+            Self::Content(text) => format!("{path}{text}"),
+        })
     }
 
+    pub(crate) fn empty() -> Self {
+        Self::Content(" is empty; export the run again".to_owned())
+    }
+
+    /// Content that is neither an export nor a table.
+    pub(crate) fn foreign(reason: &str) -> Self {
+        Self::Content(format!(
+            " is not a run exported by keymark: {reason}; 'keymark export' writes such files"
+        ))
+    }
+
+    pub(crate) fn inconsistent(reason: &str) -> Self {
+        Self::Content(format!(
+            " contradicts itself: {reason}; 'keymark export RUN --format record' writes records"
+        ))
+    }
+
+    /// Invalid line of a table, counted from 1.
+    pub(crate) fn line(line: u64, reason: &str) -> Self {
+        Self::Content(format!(", line {line}: {reason}; correct that line"))
+    }
+
+    /// Refuses what is larger than any run.
     pub(crate) fn excess(excess: Option<String>) -> Result<(), Self> {
-        excess.map_or(Ok(()), |reason| Err(Self::TooLarge(reason)))
+        excess.map_or(Ok(()), |reason| {
+            Err(Self::Content(format!(
+                " is too large to import: {reason}; export the run again and do not edit the file"
+            )))
+        })
+    }
+}
+
+impl From<io::Error> for ImportFault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }
 
 /// Returns a path that is safe to print on one line.
 fn shown(path: &Path) -> String {
     visible(&path.display().to_string()).into_owned()
-}
-
-fn said(path: &Path, fault: &ImportFault) -> String {
-    let path = shown(path);
-    if matches!(fault, ImportFault::Io(_)) {
-        format!("cannot read {path}: {fault}")
-    } else {
-        format!("{path}{fault}")
-    }
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
@@ -170,7 +145,7 @@ impl From<csv::Error> for ImportFault {
             // Other content may be private.
             _ => excerpt(&error.to_string()),
         };
-        Self::Line { line, reason }
+        Self::line(line, &reason)
     }
 }
 
@@ -182,29 +157,10 @@ pub const ENDINGS: [&str; 2] = ["json", "csv"];
 pub struct Folder {
     /// Files to read with [`import`](import).
     pub records: Vec<PathBuf>,
-    /// Entries with the endings of records that are no plain files.
-    pub refused: Vec<NotAFile>,
+    /// Errors for entries with the endings of records that are no plain files, in order.
+    pub refused: Vec<String>,
     /// Files with other endings.
     pub aside: Vec<PathBuf>,
-}
-
-/// An entry with the ending of a record that is no plain file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} is {what}, but only plain files are read; put the file itself there", shown(.path))]
-pub struct NotAFile {
-    /// Path of the entry.
-    pub path: PathBuf,
-    what: &'static str,
-}
-
-/// Error while listing a folder.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read folder {}: {source}; check its name and permissions", shown(.path))]
-pub struct UnreadableFolder {
-    /// The folder.
-    pub path: PathBuf,
-    /// Report of the system.
-    pub source: io::Error,
 }
 
 impl Folder {
@@ -213,7 +169,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it, or a folder in it, cannot be listed.
-    pub fn list(path: &Path) -> Result<Self, UnreadableFolder> {
+    pub fn list(path: &Path) -> Result<Self, String> {
         let mut folder = Self::default();
         let own = |entry: &DirEntry| {
             entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
@@ -222,9 +178,10 @@ impl Folder {
             .into_iter()
             .filter_entry(|entry| !own(entry))
         {
-            let entry = entry.map_err(|error| UnreadableFolder {
-                path: error.path().unwrap_or(path).to_path_buf(),
-                source: error.into_io_error().unwrap_or(io::ErrorKind::Other.into()),
+            let entry = entry.map_err(|error| {
+                let path = shown(error.path().unwrap_or(path));
+                let reason = error.into_io_error().unwrap_or(io::ErrorKind::Other.into());
+                format!("cannot read folder {path}: {reason}; check its name and permissions")
             })?;
             if !entry.file_type().is_dir() {
                 let kind = entry.file_type();
@@ -232,7 +189,7 @@ impl Folder {
             }
         }
         folder.records.sort();
-        folder.refused.sort_by(|a, b| a.path.cmp(&b.path));
+        folder.refused.sort();
         folder.aside.sort();
         Ok(folder)
     }
@@ -252,7 +209,10 @@ impl Folder {
             } else {
                 "a device, pipe or socket"
             };
-            self.refused.push(NotAFile { path, what });
+            let path = shown(&path);
+            self.refused.push(format!(
+                "{path} is {what}, but only plain files are read; put the file itself there"
+            ));
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::exchange::{ImportError, ImportFault, limits};
 use row::RowText;
 
 pub use catalogue::{CatalogueDevice, Certification, DeviceCatalogue, DeviceKind};
-pub use row::{COLUMNS, CardApplication, Grade, PublishedRow, PublishedSpeed, RateOf, Term, Timed};
+pub use row::{COLUMNS, Grade, PublishedRow, PublishedSpeed, RateOf, Term, Timed};
 
 /// Reads such a table as a run of published figures.
 ///
@@ -55,7 +55,7 @@ fn rows(content: &[u8]) -> Result<Vec<PublishedRow>, ImportFault> {
     for record in reader.into_records() {
         let record = record?;
         let line = record.position().map_or(0, csv::Position::line);
-        let refused = |reason| ImportFault::Line { line, reason };
+        let refused = |reason: String| ImportFault::line(line, &reason);
         let longest = record.iter().map(str::len).max().unwrap_or(0);
         limits::text(longest).map_or(Ok(()), |reason| Err(refused(reason)))?;
         if record.iter().any(|cell| cell.contains('\0')) {
@@ -75,7 +75,7 @@ fn rows(content: &[u8]) -> Result<Vec<PublishedRow>, ImportFault> {
         ImportFault::excess(limits::cases(rows.len()))?;
     }
     if rows.is_empty() {
-        return Err(ImportFault::Empty);
+        return Err(ImportFault::empty());
     }
     Ok(rows)
 }
@@ -84,14 +84,21 @@ fn rows(content: &[u8]) -> Result<Vec<PublishedRow>, ImportFault> {
 fn check(header: &StringRecord) -> Result<(), ImportFault> {
     if !header.iter().any(|name| COLUMNS.contains(&name)) {
         // Other content may be private.
-        return Err(ImportFault::Neither);
+        return Err(ImportFault::Content(format!(
+            " is neither a run exported by keymark ('keymark export' writes these) nor a table of published figures with \
+             the columns {}",
+            COLUMNS.join(", ")
+        )));
     }
     let complete = |column: &&str| header.iter().any(|name| name == *column);
     if header.len() == COLUMNS.len() && COLUMNS.iter().all(complete) {
         return Ok(());
     }
     let found = excerpt(&header.iter().join(", "));
-    Err(ImportFault::Columns { found })
+    Err(ImportFault::Content(format!(
+        " has the columns {found}, but a table of published figures needs {}: rename or convert them",
+        COLUMNS.join(", ")
+    )))
 }
 
 fn record(path: &Path, rows: &[PublishedRow]) -> Record {
@@ -143,15 +150,6 @@ pub struct PublishedTable {
     content: &'static str,
 }
 
-/// Content of a table with other columns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cells {
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// Rows with a cell per column.
-    pub rows: Vec<Vec<String>>,
-}
-
 /// All tables in the order of their names.
 static SHIPPED: LazyLock<Vec<PublishedTable>> = LazyLock::new(|| {
     let mut shipped: Vec<PublishedTable> = FILES.files().filter_map(of_file).collect();
@@ -180,30 +178,6 @@ fn of_file(file: &'static File<'static>) -> Option<PublishedTable> {
     })
 }
 
-/// Text that names no table, or more than one.
-#[derive(Debug, thiserror::Error)]
-pub enum UnknownFigures {
-    /// No such table.
-    #[error("unknown published figures '{wanted}'; choose from {}, or give the path of a .csv file", .known.join(", "))]
-    Unknown {
-        /// Name as given.
-        wanted: String,
-        /// Names of all tables.
-        known: Vec<&'static str>,
-    },
-    /// File that cannot be read.
-    #[error("cannot read {file}: {reason}")]
-    Unreadable {
-        /// Its path.
-        file: String,
-        /// Reason.
-        reason: String,
-    },
-    /// File with an invalid row.
-    #[error(transparent)]
-    Invalid(#[from] ImportError),
-}
-
 impl PublishedTable {
     /// Returns tables of [`PublishedRow`]s. Other tables have loads or ratios.
     pub fn of_times() -> impl Iterator<Item = &'static Self> {
@@ -219,7 +193,7 @@ impl PublishedTable {
     ///
     /// # Errors
     /// When no table or several begin so, or the file is no valid table.
-    pub fn named(wanted: &str) -> Result<Self, UnknownFigures> {
+    pub fn named(wanted: &str) -> Result<Self, String> {
         if wanted.ends_with(".csv") {
             return Self::of_path(wanted);
         }
@@ -228,21 +202,20 @@ impl PublishedTable {
         let only = exactly.or_else(|| fitting().next().filter(|_| fitting().count() == 1));
         only.filter(|_| !wanted.is_empty())
             .copied()
-            .ok_or_else(|| UnknownFigures::Unknown {
-                wanted: wanted.to_owned(),
-                known: SHIPPED.iter().map(|each| each.name).collect(),
+            .ok_or_else(|| {
+                let known = SHIPPED.iter().map(|each| each.name).join(", ");
+                format!(
+                    "unknown published figures '{wanted}'; choose from {known}, or give the path of a .csv file"
+                )
             })
     }
 
     /// Reads the user's own table, which then lives as long as the program.
-    fn of_path(file: &str) -> Result<Self, UnknownFigures> {
+    fn of_path(file: &str) -> Result<Self, String> {
         let path = Path::new(file);
         let content = read::text(path, limits::TABLE as u64);
-        let content = content.map_err(|error| UnknownFigures::Unreadable {
-            file: excerpt(file),
-            reason: error.to_string(),
-        })?;
-        rows(content.as_bytes()).map_err(|fault| fault.of(path))?;
+        let content = content.map_err(|error| format!("cannot read {}: {error}", excerpt(file)))?;
+        rows(content.as_bytes()).map_err(|fault| fault.of(path).to_string())?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let first = content.lines().next().unwrap_or_default();
         let source = first.strip_prefix("# ").unwrap_or(file).to_owned();
@@ -253,8 +226,8 @@ impl PublishedTable {
         })
     }
 
-    /// Returns the content of a table with loads or ratios; none for times of operations.
-    pub fn cells(self) -> Option<Cells> {
+    /// Returns the columns and rows of a table with loads or ratios; none for times of operations.
+    pub fn cells(self) -> Option<(Vec<String>, Vec<Vec<String>>)> {
         let mut reader = reader(self.content.as_bytes());
         let words = |record: &StringRecord| record.iter().map(str::to_owned).collect::<Vec<_>>();
         let columns = words(reader.headers().ok()?);
@@ -264,7 +237,7 @@ impl PublishedTable {
         }
         let rows = reader.records().filter_map(Result::ok);
         let rows = rows.map(|row| words(&row)).collect();
-        Some(Cells { columns, rows })
+        Some((columns, rows))
     }
 
     /// Returns the rows of a table of times and rates.

@@ -82,25 +82,6 @@ words! {
     }
 }
 
-/// Application of a card that was timed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CardApplication {
-    /// OpenPGP.
-    Openpgp,
-    /// PIV.
-    Piv,
-}
-
-impl CardApplication {
-    /// Finds it in the words behind the thing that was timed.
-    fn named_in(through: &str) -> Option<Self> {
-        let named = |name| through.contains(name);
-        named("(PIV)")
-            .then_some(Self::Piv)
-            .or_else(|| named("(OpenPGP)").then_some(Self::Openpgp))
-    }
-}
-
 /// An algorithm or operation: one of keymark's, or a word of `data/published/words.txt`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Term<T> {
@@ -206,8 +187,6 @@ pub struct PublishedRow {
     pub timed: Timed,
     /// Words of the source for it: program, protocol, library.
     pub through: String,
-    /// Application of the card, if the source names it.
-    pub application: Option<CardApplication>,
     /// Time or rate.
     pub speed: PublishedSpeed,
     /// Number of operations.
@@ -272,7 +251,6 @@ impl RowText<'_> {
             operation,
             timed: parsed(timed)?,
             through: through.to_owned(),
-            application: CardApplication::named_in(through),
             speed: self.speed()?,
             n: number(self.n)?,
             date: self.date.to_owned(),
@@ -342,10 +320,15 @@ fn number(text: &str) -> Result<Option<u64>, String> {
 }
 
 impl PublishedRow {
+    /// Returns whether the PIV application of a card was timed.
+    pub fn is_piv(&self) -> bool {
+        self.through.contains("(PIV)")
+    }
+
     /// Returns whether one command of an OpenPGP application was timed: the device's part of a gpg process.
     pub fn is_openpgp_command(&self) -> bool {
         self.timed == Timed::Command
-            && self.application != Some(CardApplication::Piv)
+            && !self.is_piv()
             && self
                 .device
                 .is_some_and(|device| device.kind == DeviceKind::Keycard)
@@ -406,10 +389,7 @@ impl PublishedRow {
 
     /// Returns the device with firmware and application, as one name.
     fn reported(&self) -> StoreIdentity {
-        let application = match self.application {
-            Some(CardApplication::Piv) => "PIV",
-            Some(CardApplication::Openpgp) | None => "",
-        };
+        let application = if self.is_piv() { "PIV" } else { "" };
         let words = [&*self.name, &*self.firmware, application];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let (kind, provenance) = (StoreKind::REPORTED, Provenance::Published);

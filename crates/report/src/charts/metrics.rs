@@ -76,26 +76,3 @@ pub(crate) fn wrap(text: &str, size: f64, weight: Weight, room: f64) -> Vec<Stri
     }
     lines
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_has_no_room_is_cut_or_broken() {
-        let name = "a very long name of a device";
-        let cut = cut(name, 12.0, Weight::Regular, 90.0);
-        assert!(
-            cut.ends_with('…') && name.starts_with(cut.trim_end_matches('…')),
-            "{cut}"
-        );
-        assert!(width(&cut, 12.0, Weight::Regular) <= 90.0);
-        let lines = wrap(name, 12.0, Weight::Bold, 90.0);
-        assert_eq!(lines.join(" "), name);
-        assert!(
-            lines
-                .iter()
-                .all(|line| width(line, 12.0, Weight::Bold) <= 90.0)
-        );
-    }
-}

@@ -66,34 +66,7 @@ fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Section, TableOf};
 
-    const LIMITS: Limits = Limits {
-        rows: 3,
-        warnings: 3,
-    };
-
-    fn table(rows: usize) -> Document {
-        let table = TableOf::new(0..rows).name("x", |row| *row);
-        let table = table.table();
-        Document::of(vec![Section::bare(vec![Block::Table(table)])])
-    }
-
-    #[test]
-    fn what_is_left_out_is_said_and_nothing_else_is() {
-        assert_eq!(table(3).capped(LIMITS), table(3));
-        let capped = table(25_000).capped(LIMITS);
-        assert_eq!(capped.tables().next().unwrap().rows.len(), 3);
-        let Some(Block::Remark(remark)) = capped.sections[0].blocks.get(1) else {
-            panic!("nothing is said: {capped:?}");
-        };
-        assert_eq!(remark.kind, RemarkKind::Capped);
-        assert!(
-            remark.text.starts_with("showing the first 3 of 25000 rows"),
-            "{}",
-            remark.text
-        );
-    }
     #[test]
     fn all_get_the_same_share_that_want_more() {
         let of = |sizes: &[usize]| share(100, sizes.iter().copied());

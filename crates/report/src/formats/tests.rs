@@ -94,19 +94,6 @@ fn github_benchmark_has_a_number_for_each_case_that_has_a_mean() {
 }
 
 #[test]
-fn csv_of_a_series_has_no_formulas() {
-    let mut rows = series_rows(&[record("20261121-045027-c309")]);
-    rows[0].case.device = DeviceName::new("=1+1");
-    let mut text = Vec::new();
-    table::csv(table::SERIES, &rows, &mut text).unwrap();
-    let text = String::from_utf8(text).unwrap();
-    assert!(
-        text.lines().nth(1).unwrap().starts_with("'=1+1,rsa2048,"),
-        "{text}"
-    );
-}
-
-#[test]
 fn samples_have_a_line_for_each_operation() {
     let run = record("20261121-045027-c309");
     let exported = Exported::Runs {

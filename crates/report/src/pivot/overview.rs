@@ -7,7 +7,7 @@ use itertools::Itertools;
 use keymark_bench::{
     Case, DeviceName, KeyFamily, Operation, Point, Provenance, Record, StackName, StoreKind,
 };
-use keymark_records::published::{CardApplication, Grade, PublishedTable, Timed};
+use keymark_records::published::{Grade, PublishedTable, Timed};
 
 use super::{Axis, Pivot, PivotFigure, Shown, normalize_device_name};
 use crate::analysis::{Analysis, Row};
@@ -196,7 +196,7 @@ fn devices_of_today() -> Record {
     PublishedTable::selection("collection", |row| {
         row.timed == Timed::Command
             && row.grade != Grade::Anecdote
-            && row.application != Some(CardApplication::Piv)
+            && !row.is_piv()
             && row
                 .device
                 .is_some_and(|device| OF_TODAY.contains(&device.id.as_str()))

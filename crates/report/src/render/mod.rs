@@ -12,6 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::analysis::{Analysis, Row};
 use crate::report::{series, series_rows};
+use crate::site::Collision;
 use crate::units::Bare;
 use crate::visible::{self, visible};
 use crate::{Align, Cell, Document, Form, Number};
@@ -71,6 +72,9 @@ pub enum FormatError {
     /// A template, which writes to memory only.
     #[error(transparent)]
     Template(#[from] askama::Error),
+    /// Two pages of a site want the same place.
+    #[error(transparent)]
+    Collision(#[from] Collision),
     /// Several runs in a form for one.
     #[error("CSV has the rows of one run; name one, or choose another format")]
     SeveralRuns,

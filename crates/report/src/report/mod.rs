@@ -2,7 +2,6 @@
 
 mod collection;
 mod comparison;
-mod published;
 mod run;
 mod series;
 #[cfg(test)]
@@ -21,8 +20,8 @@ use crate::verdict::Verdict;
 
 pub use collection::{
     CollectedFigure, FigureFilter, published_device, published_devices, published_figures,
+    published_section,
 };
-pub use published::published_section;
 pub use series::{SeriesRow, series, series_rows};
 
 /// A run with its report.

@@ -3,7 +3,6 @@ use keymark_testkit::record::{measured, mixed as record, of, signing};
 
 use super::*;
 use crate::analysis::Analysis;
-use crate::compare::conditions::facts;
 
 fn part(record: &Record) -> Part<'_> {
     Part {
@@ -11,34 +10,6 @@ fn part(record: &Record) -> Part<'_> {
         document: Analysis::of(record, &[]).document(record, &[]),
         rerun: None,
     }
-}
-
-#[test]
-fn what_only_one_run_knows_is_a_difference() {
-    let (mut one, mut other) = (record("one"), record("other"));
-    one.environment.governor = Some("powersave".to_owned());
-    other
-        .environment
-        .versions
-        .insert("gnupg".to_owned(), "2.2.40".to_owned());
-    let facts = facts(&[&one, &other]);
-    let differing: Vec<(&str, Vec<Option<&str>>)> = facts
-        .iter()
-        .filter(|fact| fact.differs())
-        .map(|fact| {
-            (
-                fact.name.as_str(),
-                fact.values.iter().map(Option::as_deref).collect(),
-            )
-        })
-        .collect();
-    assert_eq!(
-        differing,
-        [
-            ("governor", vec![Some("powersave"), None]),
-            ("gnupg", vec![None, Some("2.2.40")])
-        ]
-    );
 }
 
 #[test]

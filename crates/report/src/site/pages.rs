@@ -115,10 +115,6 @@ pub(super) fn may_be_unique(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -153,29 +149,5 @@ mod tests {
             ),
             "nitrokey-start-afa3928edb57f85c1995"
         );
-    }
-
-    #[test]
-    fn parts_are_told_apart() {
-        let all = [
-            &["ab", "c"][..],
-            &["a", "bc"],
-            &["abc"],
-            &["abc", ""],
-            &["", "abc"],
-        ];
-        let names: HashSet<String> = all.iter().map(|parts| unique("x", "x", parts)).collect();
-        assert_eq!(names.len(), all.len());
-    }
-
-    proptest! {
-        #[test]
-        fn addresses_are_plain_and_only_the_same_name_has_the_same(a in any::<String>(), b in any::<String>()) {
-            let of = |text: &str| unique(text, "device", &[text]);
-            let name = of(&a);
-            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-            prop_assert!(name.chars().all(plain) && !name.starts_with('-'), "{}", name);
-            prop_assert_eq!(name == of(&b), a == b);
-        }
     }
 }

@@ -199,7 +199,12 @@ fn mean(row: &Row) -> Cell {
         (Some(summary), _) if summary.mean.low.is_some() => summary.mean.into(),
         (_, Some(mean)) => Cell::Text(row.band().map_or_else(
             || format!("{} (no interval)", units::duration(mean)),
-            |band| format!("{}, a band", units::banded_duration(mean, band)),
+            |band| {
+                format!(
+                    "{}, a band",
+                    units::estimated_duration(&Estimate::banded(mean, band))
+                )
+            },
         )),
         (_, None) => Cell::text("failed"),
     }

@@ -59,6 +59,16 @@ fn twin(run: &str, processor: &str) -> Record {
     record
 }
 
+/// The site of these records alone.
+fn alone(records: &[Record]) -> Site {
+    Site::of(
+        "x".to_owned(),
+        Devices::Contributed,
+        contributed(records),
+        Vec::new(),
+    )
+}
+
 fn ids(site: &Site) -> Vec<&str> {
     site.devices
         .iter()
@@ -192,12 +202,7 @@ fn devices_that_only_articles_have_are_shown_if_asked_for() {
 fn runs_of_one_name_are_told_apart() {
     let mut other = twin("a", "One");
     other.cases[0].blocks.pop();
-    let site = Site::of(
-        "x".to_owned(),
-        Devices::Contributed,
-        contributed(&[twin("a", "One"), other]),
-        Vec::new(),
-    );
+    let site = alone(&[twin("a", "One"), other]);
     let names: Vec<&str> = site
         .sources
         .iter()
@@ -222,12 +227,7 @@ fn only_addresses_of_pages_are_links() {
         band: None,
         waiting: None,
     });
-    let site = Site::of(
-        "x".to_owned(),
-        Devices::Contributed,
-        contributed(&[with_note]),
-        Vec::new(),
-    );
+    let site = alone(&[with_note]);
     assert_eq!(
         site.devices[0].sources[0].links,
         ["https://example.org/a?b=c"]
@@ -240,12 +240,7 @@ fn a_chart_of_many_records_has_no_colours_that_repeat() {
         let records: Vec<Record> = (0..number)
             .map(|each| twin(&format!("r{each}"), "One"))
             .collect();
-        let site = Site::of(
-            "x".to_owned(),
-            Devices::Contributed,
-            contributed(&records),
-            Vec::new(),
-        );
+        let site = alone(&records);
         let Block::Picture(chart) = &site.devices[0].sections[0].blocks[0] else {
             panic!("no picture");
         };
@@ -272,12 +267,7 @@ fn predictions_have_their_band_and_no_interval() {
         waiting: None,
     });
     predicted.stores[0].product = "A part, simulated".to_owned();
-    let site = Site::of(
-        "x".to_owned(),
-        Devices::Contributed,
-        contributed(&[predicted]),
-        Vec::new(),
-    );
+    let site = alone(&[predicted]);
     assert_eq!(
         site.machines.len(),
         0,

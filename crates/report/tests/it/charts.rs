@@ -176,7 +176,7 @@ fn extent(text: Node<'_, '_>) -> [f64; 4] {
 }
 
 /// What every SVG of ours is.
-fn check(text: &str) {
+pub fn check(text: &str) {
     let document = Document::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let svg = document.root_element();
     assert_eq!(svg.attribute("role"), Some("img"));
@@ -339,45 +339,4 @@ fn how_a_figure_was_had_is_seen_without_colour() {
             .collect();
         assert_eq!(marks.len(), 5, "{text}");
     }
-}
-
-#[test]
-fn a_mark_says_what_it_is_to_scripts_and_people() {
-    let text = svg::draw(&every_fill(), Theme::Dark);
-    let document = Document::parse(&text).unwrap();
-    let dot = document
-        .descendants()
-        .find(|node| node.attribute("data-mark") == Some("dot"))
-        .unwrap();
-    assert_eq!(
-        dot.attribute("data-case"),
-        Some("rsa2048 sign device 0 raw")
-    );
-    assert_eq!(dot.attribute("data-x"), Some("0.0079"));
-    assert_eq!(dot.first_element_child().unwrap().text(), Some("7.9 ms"));
-}
-
-#[test]
-fn identifiers_of_two_pictures_in_a_page_differ() {
-    let other = Chart {
-        title: "Another".to_owned(),
-        ..every_fill()
-    };
-    let ids = |text: &str| {
-        let document = Document::parse(text).unwrap();
-        let ids = document
-            .descendants()
-            .filter_map(|node| node.attribute("id"));
-        ids.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let mut all = [
-        ids(&svg::draw(&every_fill(), Theme::Light)),
-        ids(&svg::draw(&every_fill(), Theme::Dark)),
-        ids(&svg::draw(&other, Theme::Light)),
-    ]
-    .concat();
-    let count = all.len();
-    all.sort_unstable();
-    all.dedup();
-    assert_eq!(all.len(), count);
 }

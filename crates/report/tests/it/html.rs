@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
+use keymark_bench::case::{Case, DeviceName, StackName};
 use keymark_bench::record::{Record, RunId};
 use keymark_report::analysis::Analysis;
 use keymark_report::compare::{Comparison, Criteria, Side};
@@ -200,14 +200,4 @@ fn differences(document: &Document) -> Vec<String> {
         .differences()
         .map(|fact| fact.name.clone())
         .collect()
-}
-
-#[test]
-fn provenance_stands_in_every_row() {
-    let mut run = record(vec![measured(on("software", "rsa2048"), 500.0)]);
-    run.cases[0].case.provenance = Provenance::Twin;
-    run.plan.cases[0].provenance = Provenance::Twin;
-    let page = page(&run);
-    assert!(page.contains("<tr class=\"twin\">"));
-    assert!(page.contains(">twin</td></tr>"));
 }

@@ -21,7 +21,6 @@ use keymark_report::analysis::{Analysis, Row};
 use keymark_report::compare::{Comparison, Criteria, Judgement, Side};
 use keymark_report::document::Document;
 use keymark_report::render::{Width, text};
-use keymark_report::table;
 use keymark_stats::BetweenRuns;
 use keymark_testkit::fake::{FakeStack, Script, ScriptedStep};
 use keymark_testkit::layers::layers;
@@ -171,10 +170,6 @@ fn the_report_of_a_run() {
     let document = document(&record);
     insta::assert_snapshot!("wide", plain(&document, Width::Unlimited));
     insta::assert_snapshot!("narrow", plain(&document, Width::Columns(100)));
-    let analysis = Analysis::of(&record, &layers());
-    let mut csv = Vec::new();
-    table::csv(table::RUN, &analysis.rows[..2], &mut csv).unwrap();
-    insta::assert_snapshot!("csv", String::from_utf8(csv).unwrap());
 }
 
 #[test]

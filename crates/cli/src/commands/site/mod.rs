@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
         ..Building::default()
     };
     for refused in &folder.refused {
-        output::error(&refused.to_string());
+        output::error(refused);
     }
     for path in &folder.records {
         building.read(path)?;

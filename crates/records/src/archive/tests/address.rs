@@ -11,51 +11,22 @@ fn address(name: &str, variables: &[(&str, &str)]) -> Result<Address, ArchiveErr
     Address::new(name, &with(variables))
 }
 
+/// Addresses, each with how its server is spoken to.
+const SECURED: &str = "\
+postgresql://jane@db.example/team => Require AuthorityAndName
+postgresql://db.example/team?sslmode=verify-ca => Require Authority
+postgresql://db.example/team?sslmode=require => Require Nothing
+postgres://db.example/team?sslmode=disable => Disable Nothing
+postgresql://127.0.0.1/team => Disable Nothing
+postgresql://localhost/team?sslmode=verify-full => Require AuthorityAndName
+postgresql:///team => Disable Nothing";
+
 #[test]
 fn a_server_elsewhere_is_spoken_to_in_tls_with_its_name_checked() {
-    for (name, mode, check) in [
-        (
-            "postgresql://jane@db.example/team",
-            SslMode::Require,
-            CertificateCheck::AuthorityAndName,
-        ),
-        (
-            "postgresql://db.example/team?sslmode=verify-ca",
-            SslMode::Require,
-            CertificateCheck::Authority,
-        ),
-        (
-            "postgresql://db.example/team?sslmode=require",
-            SslMode::Require,
-            CertificateCheck::Nothing,
-        ),
-        (
-            "postgres://db.example/team?sslmode=disable",
-            SslMode::Disable,
-            CertificateCheck::Nothing,
-        ),
-        (
-            "postgresql://127.0.0.1/team",
-            SslMode::Disable,
-            CertificateCheck::Nothing,
-        ),
-        (
-            "postgresql://localhost/team?sslmode=verify-full",
-            SslMode::Require,
-            CertificateCheck::AuthorityAndName,
-        ),
-        (
-            "postgresql:///team",
-            SslMode::Disable,
-            CertificateCheck::Nothing,
-        ),
-    ] {
+    for (name, how) in SECURED.lines().filter_map(|line| line.split_once(" => ")) {
         let found = address(name, &[("USER", "jane")]).unwrap();
-        assert_eq!(
-            (found.config.get_ssl_mode(), found.check),
-            (mode, check),
-            "{name}"
-        );
+        let mode = found.config.get_ssl_mode();
+        assert_eq!(format!("{mode:?} {:?}", found.check), how, "{name}");
         assert_eq!(found.config.get_user(), Some("jane"));
         assert_eq!(found.config.get_dbname(), Some("team"));
     }
@@ -99,45 +70,16 @@ fn what_may_be_an_address_is_no_file_and_is_not_shown() {
 }
 
 #[test]
-fn where_a_number_is_given_it_says_who_is_local() {
-    for (name, mode) in [
-        (
-            "postgresql://u@localhost/d?hostaddr=192.0.2.1",
-            SslMode::Require,
-        ),
-        (
-            "postgresql:///d?host=/run/x&hostaddr=192.0.2.1",
-            SslMode::Require,
-        ),
-        (
-            "postgresql://u@a,b/d?hostaddr=127.0.0.1,192.0.2.1",
-            SslMode::Require,
-        ),
-        (
-            "postgresql://u@db.example/d?hostaddr=127.0.0.1",
-            SslMode::Disable,
-        ),
-        ("postgresql://u@localhost,db.example/d", SslMode::Require),
-    ] {
-        let found = address(name, &[]).unwrap();
-        assert_eq!(found.config.get_ssl_mode(), mode, "{name}");
-    }
-    let places = address(
-        "postgresql://u@db.example:1,[::1]:2/d?hostaddr=192.0.2.1,::1",
-        &[],
-    );
-    let place = |name: &str, host: &str, port| Endpoint::Tcp {
-        name: name.to_owned(),
-        host: host.to_owned(),
-        port,
-    };
+fn places_are_named_in_order() {
+    let of = |name: &str| address(name, &[]).unwrap();
+    let mixed = of("postgresql://u@localhost,db.example/d");
+    assert_eq!(mixed.config.get_ssl_mode(), SslMode::Require);
+    let place = |name: &str, port| Endpoint::Tcp(name.to_owned(), port);
     assert_eq!(
-        places.unwrap().endpoints(),
-        [place("db.example", "192.0.2.1", 1), place("::1", "::1", 2)]
+        of("postgresql://u@db.example:1,[::1]:2/d").endpoints(),
+        [place("db.example", 1), place("::1", 2)]
     );
-    let socket = address("postgresql:///d?host=/run/x", &[])
-        .unwrap()
-        .endpoints();
+    let socket = of("postgresql:///d?host=/run/x").endpoints();
     assert_eq!(socket, [Endpoint::Unix("/run/x/.s.PGSQL.5432".into())]);
 }
 
@@ -155,6 +97,10 @@ fn a_password_in_an_address_is_refused_and_not_shown() {
         ("postgresql://db/team?sslmode=maybe", "no sslmode 'maybe'"),
         ("service=none", "no service 'none'"),
         ("postgresql://db/team?colour=red", "colour"),
+        (
+            "postgresql://u@localhost/d?hostaddr=192.0.2.1",
+            "does not know hostaddr",
+        ),
     ] {
         let error = address(name, &[("HOME", "/nowhere"), ("PGSYSCONFDIR", "/nowhere")]);
         keymark_testkit::assert_says(&error.unwrap_err(), [why]);

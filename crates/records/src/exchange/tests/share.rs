@@ -137,18 +137,6 @@ fn what_is_shared_can_be_imported_and_says_the_same() {
 }
 
 #[test]
-fn keymarks_own_words_stay_though_somebody_is_called_so() {
-    let personal = ["software", "agent", "rsa2048"].map(|name| Personal::User(name.to_owned()));
-    let shared = share(&record("x"), &personal).unwrap();
-    let words = |record: &Record| -> Vec<String> {
-        let cases = record.cases.iter();
-        let words = cases.map(|case| format!("{} {}", case.case.algorithm, case.case.way()));
-        words.collect()
-    };
-    assert_eq!(words(&shared.record), words(&record("x")));
-}
-
-#[test]
 fn short_names_are_taken_out_where_they_stand_alone() {
     assert_eq!(
         replaced("kvm on vm: VM", "vm", "host"),
@@ -270,6 +258,7 @@ fn every_record_stays_one_whatever_its_owner_is_called() {
         proptest::prop_assert_eq!(shared.cases.len(), record.cases.len());
         for (one, other) in shared.cases.iter().zip(&record.cases) {
             proptest::prop_assert_eq!(one.case.algorithm, other.case.algorithm);
+            proptest::prop_assert_eq!(one.case.stack, other.case.stack);
             proptest::prop_assert_eq!(&one.blocks, &other.blocks);
             proptest::prop_assert_eq!(&one.parts, &other.parts);
         }

@@ -17,8 +17,7 @@ use super::blocks::Placed;
 use super::{FormatError, LIMITS, STYLE, Written, of_page};
 use crate::report::FigureFilter;
 use crate::site::{
-    Collision, Device, Devices, KeySection, OfDevice, Pages, RecordOrigin, Site, SiteMachine,
-    SiteSource,
+    Device, Devices, KeySection, OfDevice, Pages, RecordOrigin, Site, SiteMachine, SiteSource,
 };
 use crate::{Document, Section, units};
 
@@ -35,17 +34,6 @@ const SCRIPT: &str = include_str!("../../../templates/site.js");
 const MADE_BY: &str = concat!("keymark ", env!("CARGO_PKG_VERSION"));
 static POLICY: LazyLock<String> = LazyLock::new(|| of_page(&SITE_STYLE, SCRIPT, "'none'"));
 
-/// Why the pages cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum SiteError {
-    /// A page cannot be written.
-    #[error(transparent)]
-    Html(#[from] FormatError),
-    /// Two pages want the same place.
-    #[error(transparent)]
-    Collision(#[from] Collision),
-}
-
 /// Filters of a page.
 struct Tools {
     what: &'static str,
@@ -55,20 +43,15 @@ struct Tools {
 }
 
 /// Adds the site's own pages to those of its records.
-pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), SiteError> {
-    let written = |page: Result<String, askama::Error>| page.map_err(FormatError::from);
+pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), FormatError> {
     let mut add = |path: String, page: String| pages.add(path, page.into_bytes()).map(drop);
-    add("index.html".to_owned(), written(index(site).render())?)?;
-    add(
-        "machines.html".to_owned(),
-        written(machines(site).render())?,
-    )?;
+    add("index.html".to_owned(), index(site).render()?)?;
+    add("machines.html".to_owned(), machines(site).render()?)?;
     if site.has_figures() {
-        add("figures.html".to_owned(), written(figures(site).render())?)?;
+        add("figures.html".to_owned(), figures(site).render()?)?;
     }
     for device in &site.devices {
-        let page = written(device_page(site, device)?.render())?;
-        add(device_address(device), page)?;
+        add(device_address(device), device_page(site, device)?.render()?)?;
     }
     Ok(())
 }
