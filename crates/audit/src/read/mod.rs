@@ -208,17 +208,25 @@ impl Read {
     /// A file without anything that keymark knows: a text, or what nobody should take for one.
     fn unknown_file(&mut self, place: &Location, bytes: &[u8]) {
         let contains = |mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
-        let mut begins = FOREIGN.begins.iter();
-        let known = begins.find(|known| bytes.starts_with(&known.octets()));
-        let mut marked = FOREIGN.contains.iter();
-        let known = known.or_else(|| marked.find(|known| contains(&known.octets())));
+        let known = FOREIGN
+            .begins
+            .iter()
+            .find(|known| bytes.starts_with(&known.octets()));
+        let known = known.or_else(|| {
+            FOREIGN
+                .contains
+                .iter()
+                .find(|known| contains(&known.octets()))
+        });
         let is_text = !bytes
             .iter()
             .any(|octet| matches!(octet, 0..=6 | 14..=26 | 28..=31));
         let mut lines = bytes.split(|octet| *octet == b'\n').map(<[u8]>::trim_ascii);
         let is_comment = lines.all(|line| line.is_empty() || line.starts_with(b"#"));
-        let mut endings = FOREIGN.key_files.iter();
-        let promises = endings.any(|ending| place.within.ends_with(ending));
+        let promises = FOREIGN
+            .key_files
+            .iter()
+            .any(|ending| place.within.ends_with(ending));
         match known {
             Some(known) => self.fail(place, known.what.clone()),
             None if bytes.starts_with(b"\x01gpg") => self.without(place, "trust database of GnuPG"),

@@ -124,8 +124,9 @@ impl FromStr for Algorithm {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let named = |is: &dyn Fn(&str) -> bool| {
-            let mut rows = TABLE.iter();
-            let row = rows.find(|row| row.names.iter().any(|name| is(name)));
+            let row = TABLE
+                .iter()
+                .find(|row| row.names.iter().any(|name| is(name)));
             row.map(|row| Self(row.family))
         };
         // People write P-256, rsa:4096 and ML-DSA-65; records have keymark's own names, and many of them.

@@ -109,9 +109,10 @@ impl Design for Separate {
     fn space(&self) -> Space {
         let slots = self.keys.pages.iter().chain(&self.certificate.pages);
         let pages = self.pool.segments.iter().chain(slots);
-        let pool = self.pool.catalog.bytes();
         Space {
-            used_bytes: pool + self.keys.catalog.bytes() + self.certificate.catalog.bytes(),
+            used_bytes: self.pool.catalog.bytes()
+                + self.keys.catalog.bytes()
+                + self.certificate.catalog.bytes(),
             reserved_bytes: pages.map(|page| page.bytes.len()).sum(),
         }
     }

@@ -185,8 +185,10 @@ impl Memory {
             (&self.flash, offset)
         } else {
             let offset = |at: u32| address.wrapping_sub(at);
-            let mut others = self.others.iter();
-            let found = others.find(|(at, bytes)| (offset(*at) as usize) < bytes.len());
+            let found = self
+                .others
+                .iter()
+                .find(|(at, bytes)| (offset(*at) as usize) < bytes.len());
             let (at, bytes) = found.ok_or(BusError::Read(address))?;
             (bytes, offset(*at))
         };

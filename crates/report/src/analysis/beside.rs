@@ -34,8 +34,9 @@ impl Analysis {
     pub fn has_operation_of(&self, articles: &[Record]) -> bool {
         let mut published = articles.iter().flat_map(|article| &article.cases);
         published.any(|record| {
-            let mut own = self.rows.iter();
-            own.any(|row| asks_the_same(&record.case, &row.case))
+            self.rows
+                .iter()
+                .any(|row| asks_the_same(&record.case, &row.case))
         })
     }
 }

@@ -194,8 +194,8 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
         let alone = row.case.load.with(NonZeroU32::MIN);
         row.case.key().loaded(alone)
     });
-    let groups = groups.into_iter();
     let curves: Vec<Curve<'_>> = groups
+        .into_iter()
         .filter_map(|(_, group)| curve(record, rows, group))
         .collect();
     let several = curves

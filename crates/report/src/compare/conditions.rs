@@ -33,8 +33,10 @@ const SPEED: f64 = 0.05;
 /// Who does not say, does not differ: a plan without gpg has no version of it.
 pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
     let stated = sides.iter().flat_map(|side| {
-        let runs = side.runs.iter();
-        let measured = runs.filter(|run| run.state != RunState::Published);
+        let measured = side
+            .runs
+            .iter()
+            .filter(|run| run.state != RunState::Published);
         let facts = measured.flat_map(facts_of_run);
         facts.map(|(name, value)| (name, value, &side.name))
     });
@@ -123,8 +125,9 @@ fn facts_in_order(environment: &Environment) -> impl Iterator<Item = (String, St
 fn stated<const N: usize>(
     facts: [(&str, Option<String>); N],
 ) -> impl Iterator<Item = (String, String)> {
-    let known = facts.into_iter();
-    known.filter_map(|(name, value)| Some((name.to_owned(), value?)))
+    facts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
 }
 
 /// Returns the mean times of the fixed calculation, where they differ.
@@ -195,9 +198,13 @@ fn known(record: &Record) -> Vec<(String, String)> {
             ("ratios to", baseline.filter(|named| !named.is_empty())),
         ]));
     let is_measured = record.state != RunState::Published;
-    let devices = record.stores.iter();
     run.chain(measured.filter(|_| is_measured))
-        .chain(devices.map(|store| (format!("device {}", store.device), device(store))))
+        .chain(
+            record
+                .stores
+                .iter()
+                .map(|store| (format!("device {}", store.device), device(store))),
+        )
         .collect()
 }
 

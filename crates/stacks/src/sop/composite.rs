@@ -48,8 +48,11 @@ impl CompositeKeys {
         let digest = read.digest(text)?;
         let (ed25519, ml_dsa) = read.value.split_at_checked(ED25519[1]).ok_or(none)?;
         let holds = |key: &PublicKey, part: &[u8]| key.verify(None, &digest, part).unwrap_or(false);
-        let mut keys = self.0.iter();
-        match keys.any(|[first, second]| holds(first, ed25519) && holds(second, ml_dsa)) {
+        match self
+            .0
+            .iter()
+            .any(|[first, second]| holds(first, ed25519) && holds(second, ml_dsa))
+        {
             true => Ok(()),
             false => Err("the signature is not the key's".to_owned()),
         }

@@ -270,8 +270,9 @@ fn encoded(value: &[u8]) -> String {
 impl fmt::Display for Pkcs11Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |value: &Option<String>| value.as_ref().map(|text| encoded(text.as_bytes()));
-        let described = self.described.iter();
-        let mut path: Vec<_> = described
+        let mut path: Vec<_> = self
+            .described
+            .iter()
             .map(|(name, value)| (name.to_string(), Some(encoded(value.as_bytes()))))
             .collect();
         // An identifier is binary: all of it is encoded, as p11-kit does.

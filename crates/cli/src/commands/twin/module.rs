@@ -1,7 +1,5 @@
 //! `keymark twin serve --pkcs11`: a token of keymark's own for programs that load a PKCS#11 module.
 
-use std::path::Path;
-
 use keymark_stores::pkcs11::{ManagedKind, ServedToken};
 use serde_json::json;
 

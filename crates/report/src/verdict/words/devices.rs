@@ -32,8 +32,10 @@ pub(super) fn programs(rankings: &[ProgramRanking]) -> String {
 
 /// `rsop 1.5 ms`, for each program
 fn times_of(ranking: &ProgramRanking) -> impl Iterator<Item = String> {
-    let programs = ranking.programs.iter();
-    programs.map(|of| format!("{} {}", of.program, figure(&of.mean)))
+    ranking
+        .programs
+        .iter()
+        .map(|of| format!("{} {}", of.program, figure(&of.mean)))
 }
 
 pub(super) fn line_of_programs(ranking: &ProgramRanking) -> UsageLine {
@@ -113,8 +115,10 @@ pub(super) fn fastest(rankings: &[DeviceRanking]) -> String {
 }
 
 pub(super) fn line(ranking: &DeviceRanking) -> UsageLine {
-    let devices = ranking.devices.iter();
-    let figures = devices.map(|ranked| format!("{} {}", marked(ranked), figure(&ranked.mean)));
+    let figures = ranking
+        .devices
+        .iter()
+        .map(|ranked| format!("{} {}", marked(ranked), figure(&ranked.mean)));
     UsageLine::of_key(ranking.operation, ranking.algorithm, figures)
 }
 

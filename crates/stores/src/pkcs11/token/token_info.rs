@@ -172,8 +172,9 @@ impl Pkcs11Uri {
             Described::Model => token.model.clone(),
             Described::Serial => token.serial.clone(),
         };
-        let mut described = self.described.iter();
-        described.all(|(attribute, wanted)| said(*attribute) == *wanted)
+        self.described
+            .iter()
+            .all(|(attribute, wanted)| said(*attribute) == *wanted)
     }
 }
 
