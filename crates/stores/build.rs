@@ -13,7 +13,9 @@ const CRATES: [&str; 6] = [
 ];
 
 fn main() {
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    // Asked when it runs: a target directory may have moved since it was compiled.
+    let directory = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let lock = Path::new(&directory).join("../../Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
     let lock = std::fs::read_to_string(lock).unwrap_or_default();
     let versions: Vec<String> = CRATES
