@@ -52,10 +52,14 @@ pub(crate) fn document(
     articles: &[Record],
     by: Option<&[Axis]>,
 ) -> Document {
-    if !articles.is_empty() && !analysis.has_operation_of(articles) {
-        output::warning("the published figures have no operation of this run");
+    let mut document = analysis.document_beside(record, &published_figures(record), articles, by);
+    if !articles.is_empty() {
+        match analysis.beside(record, articles) {
+            Some(section) => document.sections.push(section),
+            None => output::warning("the published figures have no operation of this run"),
+        }
     }
-    analysis.document_beside(record, &published_figures(record), articles, by)
+    document
 }
 
 /// Prints the verdict of a record as one JSON object, behind its rows.
