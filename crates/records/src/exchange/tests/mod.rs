@@ -74,7 +74,7 @@ fn a_newer_schema_is_refused_whatever_it_looks_like() {
     }
 }
 
-/// Places in an export, each with another value and what is said of that.
+/// Places in an export, each with another value and the error that it brings.
 const CONTRADICTIONS: &str = r#"/cases/0/blocks/0/samples/0/2 | 18446744073709551615 | a sample ends before it starts
 /cases/0/blocks/0/samples/0/3 | 18446744073709551615 | case 1: a sample ends after centuries
 /cases/0/blocks/0/samples/0/0 | 4000000000 | case 1: a sample of worker 4000000000

@@ -12,7 +12,7 @@ fn table(lines: &str) -> Result<Record, ImportError> {
     )
 }
 
-/// Rows, each with what is said of it.
+/// Rows, each with its error.
 const WRONG: &str = "\
 CPU,,rsa2049,decrypt,command,1,,1,,{} => unknown algorithm 'rsa2049'; did you mean 'rsa2048'?
 CPU,,rsa2048,decode,command,1,,,,{} => unknown operation
