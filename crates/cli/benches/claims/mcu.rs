@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
-use keymark_mcu::timing::{Pipeline, Untimed};
 use keymark_records::published;
 use keymark_stats::Seconds;
 
@@ -57,13 +56,12 @@ fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
     let mut instructions = 0;
     for _ in 0..TURNS {
         let took = time::<Failure>(|| {
-            instructions = kernel.run(mcu, &target.options, &mut Untimed)?.executed();
+            instructions = kernel.execute(mcu, &target.options)?.executed();
             Ok(())
         })?;
         functional.push(took.as_secs_f64());
         let took = time::<Failure>(|| {
-            let mut pipeline = Pipeline::new(mcu.timing, mcu.flash, &mcu.layout);
-            kernel.run(mcu, &target.options, &mut pipeline)?;
+            kernel.time(mcu, &target.options)?;
             Ok(())
         })?;
         timed.push(took.as_secs_f64());

@@ -6,7 +6,7 @@ use super::{Crt, Kernel, Options, Square, Umaal};
 use crate::image::Image;
 use crate::machine::{SimulatedMachine, Stop};
 use crate::microcontroller::Microcontroller;
-use crate::timing::Timing;
+use crate::timing::{Pipeline, Timing, Untimed};
 use crate::{McuError, Result};
 
 /// Several times what the longest kernel needs: beyond it something is wrong.
@@ -98,6 +98,18 @@ impl Kernel {
             )));
         }
         Ok(machine)
+    }
+
+    /// Runs it functionally.
+    pub fn execute(self, mcu: &Microcontroller, options: &Options) -> Result<SimulatedMachine> {
+        self.run(mcu, options, &mut Untimed)
+    }
+
+    /// Runs it under the part's timing model.
+    pub fn time(self, mcu: &Microcontroller, options: &Options) -> Result<Pipeline> {
+        let mut pipeline = Pipeline::new(mcu.timing, mcu.flash, &mcu.layout);
+        self.run(mcu, options, &mut pipeline)?;
+        Ok(pipeline)
     }
 
     /// Returns the name of a phase.
