@@ -197,12 +197,14 @@ format:
 	scripts/check-docs
 	scripts/check-writing
 
-# The crates that others may use are packed as they would be published, and compared with the last release, if there is one.
+# The crates that others may use are packed as they would be published, and compared with the last release, if there is one. The fuzz
+# targets are a workspace of their own, which no test compiles.
 PUBLISHED = -p keymark-stats -p keymark-mcu -p keymark-flash
 LAST_RELEASE = $(shell git describe --abbrev=0 --match 'v*' 2>/dev/null)
 lint: packages-lint target/tools/bin/cargo-semver-checks format
 	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
 	$(CARGO) clippy -p keymark --locked --no-default-features --features keymark/rustcrypto -- -D warnings
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
 	$(CARGO) publish --dry-run --locked $(PUBLISHED)
 	$(if $(LAST_RELEASE),$(CARGO) semver-checks $(PUBLISHED) --baseline-rev $(LAST_RELEASE),@echo "no release yet that cargo semver-checks could compare with")
 	PATH=$$PATH:/usr/local/go/bin GOBIN=$(CURDIR)/target/tools/bin go install github.com/rhysd/actionlint/cmd/actionlint@v$(ACTIONLINT_VERSION)

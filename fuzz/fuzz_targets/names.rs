@@ -32,8 +32,6 @@ fuzz_target!(|name: &str| {
         assert_eq!((name.lines().count(), name.trim()), (1, name));
     }
     let evidence = Evidence {
-        reader: name.to_owned(),
-        atr: name.as_bytes().to_vec(),
         manufacturer: name.len() as u16,
         ..Evidence::default()
     };

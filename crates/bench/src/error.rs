@@ -43,6 +43,9 @@ pub enum Error {
         /// Algorithm of the key.
         algorithm: Algorithm,
     },
+    /// A combination that cannot be, with the reason; nothing was called.
+    #[error("{0}")]
+    Impossible(String),
     /// A program or library is not there, or too old.
     #[error("{what} is missing here: {reason}{}", and_then(.advice))]
     Missing {
@@ -160,7 +163,10 @@ impl Error {
     pub const fn code(&self) -> Option<&ReturnCode> {
         match self {
             Self::Refused { code, .. } => Some(code),
-            Self::Call { .. } | Self::Unsupported { .. } | Self::Missing { .. } => None,
+            Self::Call { .. }
+            | Self::Unsupported { .. }
+            | Self::Impossible(_)
+            | Self::Missing { .. } => None,
         }
     }
 }

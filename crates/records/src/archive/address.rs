@@ -178,7 +178,9 @@ fn parsed(name: &str) -> Result<(Config, Settings)> {
         return Err(refused(&"keymark does not know target_session_attrs"));
     }
     if !config.get_hostaddrs().is_empty() {
-        return Err(refused(&"keymark does not know hostaddr"));
+        return Err(refused(
+            &"keymark does not know hostaddr; write the number as the host",
+        ));
     }
     Ok((config, own))
 }

@@ -134,8 +134,9 @@ pub fn guide(
 ) -> Result<Guide, Error> {
     let named = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
     if host.is_empty() || host.starts_with('-') || !host.chars().all(named) {
-        let reason = "a host name may have only letters, digits, '.' and '-'";
-        return Err(Error::call("naming the server", reason, ""));
+        return Err(impossible(
+            "a host name may have only letters, digits, '.' and '-'",
+        ));
     }
     if let Some(second) = second {
         check_two(source, second)?;
@@ -248,8 +249,9 @@ fn check_two(first: KeySource<'_>, second: KeySource<'_>) -> Result<(), Error> {
 fn genpkey(algorithm: Algorithm) -> Result<String, Error> {
     certificate::check(algorithm)?;
     if is_weak(algorithm) {
-        let reason = format!("{algorithm} is weak: it has 80 bits of security or less");
-        return Err(Error::call("making a key", reason, "rsa2048 is not"));
+        return Err(impossible(format!(
+            "{algorithm} is weak: it has 80 bits of security or less; rsa2048 is not"
+        )));
     }
     let kind = match algorithm.family() {
         Family::Rsa(bits) => {
@@ -259,8 +261,9 @@ fn genpkey(algorithm: Algorithm) -> Result<String, Error> {
         Family::Weierstrass(Curve::NistP384) => "EC -pkeyopt ec_paramgen_curve:P-384",
         Family::Ed25519 => "ED25519",
         _ => {
-            let reason = format!("distributions' openssl makes no {algorithm} key for servers");
-            return Err(Error::call("making a key", reason, ""));
+            return Err(impossible(format!(
+                "distributions' openssl makes no {algorithm} key for servers"
+            )));
         }
     };
     Ok(format!("-algorithm {kind}"))

@@ -40,7 +40,7 @@ pub use token::{CallsSoFar, Tracing};
 
 /// Returns the error for a server that cannot be had; nothing was started.
 pub(crate) fn impossible(why: impl std::fmt::Display) -> keymark_bench::Error {
-    keymark_bench::Error::call("starting a server", why, "")
+    keymark_bench::Error::Impossible(why.to_string())
 }
 
 /// The configuration of OpenSSL has one module, and the server is handed one PIN.

@@ -214,6 +214,7 @@ fn no_test_key(refused: Error) -> Error {
         Error::Refused { .. }
         | Error::Call { .. }
         | Error::Unsupported { .. }
+        | Error::Impossible(_)
         | Error::Missing { .. } => refused,
     }
 }
