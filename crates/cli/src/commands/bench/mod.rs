@@ -25,12 +25,11 @@ use crate::{frame, output, signals};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     if arguments.series.is_wanted() && !arguments.run.dry_run {
-        return series::run(arguments, archive);
+        return series::run_series(arguments, archive);
     }
     let planned = Planned::of(arguments)?;
     if arguments.run.dry_run {
-        planned.print(archive);
-        series::foresee(&arguments.series);
+        planned.print(&arguments.series, archive);
         return Ok(Exit::Fine);
     }
     measure_plan(&planned, arguments, archive)

@@ -21,7 +21,7 @@ use keymark_stores::journal::Journals;
 use keymark_stores::software;
 use keymark_stores::user::User;
 
-use crate::args::{BenchArguments, LibraryChoice};
+use crate::args::{BenchArguments, LibraryChoice, SeriesArguments};
 use crate::exit::Failure;
 use crate::{archive, frame, leftovers, output, user};
 
@@ -65,7 +65,7 @@ impl Planned {
     }
 
     /// Prints the cases and the expected time.
-    pub(super) fn print(&self, archive: Option<&PathBuf>) {
+    pub(super) fn print(&self, series: &SeriesArguments, archive: Option<&PathBuf>) {
         let plan = &self.plan;
         frame::print_cases(&plan.cases);
         let cost = Self::costs(archive);
@@ -79,6 +79,16 @@ impl Planned {
             "takes up to {all} ({preparing} preparing, {measuring} measuring)"
         ));
         output::line(&format!("seed {}", plan.settings.seed));
+        if series.is_wanted() {
+            let runs = series.runs_in_all();
+            let by_both = ", by the two programs in turn";
+            let by = series.against.as_ref().map_or("", |_| by_both);
+            // As they are drawn.
+            let [least, most] = [0.5, 1.5].map(|factor| units::time(series.pause.mul_f64(factor)));
+            output::line(&format!(
+                "that {runs} times{by}, with pauses of {least} to {most} between"
+            ));
+        }
     }
 
     /// Returns the time of one operation of a case: the last measured mean, or a guess.

@@ -1,13 +1,11 @@
 //! `keymark bench --repeat` and `--against`: several runs of a plan, each in a process of its own.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use keymark_bench::series::{InSeries, ScheduledRun, SeriesId, Side, schedule};
 use keymark_bench::{Record, RunState};
 use keymark_records::archive::{Archive, Identity};
 use keymark_report::compare;
-use keymark_report::units;
 
 use super::child::{ForwardedSignals, Program};
 use super::planning;
@@ -45,51 +43,10 @@ impl Turns {
     }
 }
 
-pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
+pub(super) fn run_series(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let mut series = Series::of(arguments, archive)?;
     let exit = series.make()?;
-    let this = series.this.side("this keymark");
-    // It may have ended before there was anything to show.
-    if !this.runs.is_empty() {
-        match series.other.as_ref().map(|other| {
-            let program = other.program.path.display().to_string();
-            other.side(&program)
-        }) {
-            None => documents::print_series(&this.runs, arguments.run.form.is_json()),
-            Some(other) if other.runs.is_empty() => {}
-            Some(other) => series.show_comparison(&[other, this.clone()], arguments)?,
-        }
-    }
-    series.conclude();
-    let name = series.this.id.to_string();
-    if this.runs.is_empty() || frame::write(&this.runs, Some(&name), &arguments.run) {
-        Ok(exit)
-    } else {
-        Ok(Exit::Failed)
-    }
-}
-
-/// Prints the number of runs and their pauses.
-pub(super) fn foresee(arguments: &SeriesArguments) {
-    if !arguments.is_wanted() {
-        return;
-    }
-    output::line(&format!(
-        "that {} times{}, with pauses of {} between",
-        arguments.runs_in_all(),
-        if arguments.against.is_some() {
-            ", by the two programs in turn"
-        } else {
-            ""
-        },
-        range(arguments.pause)
-    ));
-}
-
-/// Pauses as they are drawn.
-fn range(pause: Duration) -> String {
-    let text = |factor| units::time(pause.mul_f64(factor));
-    format!("{} to {}", text(0.5), text(1.5))
+    series.conclude(exit, arguments)
 }
 
 impl<'a> Series<'a> {
@@ -187,37 +144,52 @@ impl<'a> Series<'a> {
         })
     }
 
-    fn show_comparison(
-        &self,
-        sides: &[compare::Side],
-        arguments: &BenchArguments,
-    ) -> Result<(), Failure> {
-        let compared = comparison::of(sides, &self.archive)?;
-        if compared.pairs.is_empty() {
-            output::warning("the two have no case in common, so nothing can be compared");
-        } else {
-            comparison::print(&compared, &[], arguments.run.form.is_json());
+    /// Shows what was measured, if anything was, and writes it to the user's file.
+    fn conclude(&self, exit: Exit, arguments: &BenchArguments) -> Outcome {
+        let run = &arguments.run;
+        let (id, this) = (&self.this.id, self.this.side("this keymark"));
+        let measured = this.runs.len();
+        if measured > 0 {
+            match &self.other {
+                None => documents::print_series(&this.runs, run.form.is_json()),
+                Some(other) => self.show_comparison(other, this.clone(), run.form.is_json())?,
+            }
         }
-        Ok(())
-    }
-
-    fn conclude(&self) {
-        let (this, runs) = (&self.this.id, self.this.runs.len());
-        let text = match &self.other {
+        output::note(&match &self.other {
             Some(other) if !other.runs.is_empty() => format!(
-                "saved as two series:\n  {} of {}\n  {this} of this keymark\n\
-                 'keymark compare series:{} series:{this}' compares them again",
+                "saved as two series:\n  {} of {}\n  {id} of this keymark\n\
+                 'keymark compare series:{} series:{id}' compares them again",
                 other.id,
                 other.program.path.display(),
                 other.id
             ),
-            _ if runs > 0 => format!(
-                "saved as series {this} of {runs} runs. Make your change, run this again, then:\n\
+            _ if measured > 0 => format!(
+                "saved as series {id} of {measured} runs. Make your change, run this again, then:\n\
                  keymark compare series:last~1 series:last"
             ),
             _ => "nothing was measured".to_owned(),
-        };
-        output::note(&text);
+        });
+        let written = measured == 0 || frame::write(&this.runs, Some(&id.to_string()), run);
+        Ok(if written { exit } else { Exit::Failed })
+    }
+
+    fn show_comparison(
+        &self,
+        other: &Turns,
+        this: compare::Side,
+        json: bool,
+    ) -> Result<(), Failure> {
+        let other = other.side(&other.program.path.display().to_string());
+        if other.runs.is_empty() {
+            return Ok(());
+        }
+        let compared = comparison::of(&[other, this], &self.archive)?;
+        if compared.pairs.is_empty() {
+            output::warning("the two have no case in common, so nothing can be compared");
+        } else {
+            comparison::print(&compared, &[], json);
+        }
+        Ok(())
     }
 }
 
