@@ -1,7 +1,9 @@
 //! `keymark mcu predict`
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use itertools::Itertools;
@@ -14,7 +16,7 @@ use keymark_report::charts::Theme;
 use keymark_report::pictures::PictureKind;
 use keymark_report::verdict::Verdict;
 use keymark_report::{Document, TableOf, grouped, units};
-use rayon::prelude::*;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{count, record};
@@ -127,14 +129,25 @@ fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
 pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, McuError>> {
     let bar = bar("{bar:30} {pos}/{len} predictions {elapsed}");
     bar.set_length(wanted.len() as u64);
-    let predict = |(target, kernel): &(&Target, Kernel)| {
-        let result = Prediction::new(target, *kernel);
-        bar.inc(1);
-        result
+    let (questions, results) = (Mutex::new(wanted.iter().enumerate()), Mutex::default());
+    let next = || questions.lock().next();
+    let predict = || {
+        while let Some((place, (target, kernel))) = next() {
+            let result = Prediction::new(target, *kernel);
+            results.lock().push((place, result));
+            bar.inc(1);
+        }
     };
-    let results = wanted.par_iter().map(predict).collect();
+    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(predict);
+        }
+    });
     bar.finish_and_clear();
-    results
+    let results: Vec<(usize, _)> = results.into_inner();
+    let in_order = results.into_iter().sorted_by_key(|(place, _)| *place);
+    in_order.map(|(_, result)| result).collect()
 }
 
 fn hit_rate(usage: CacheUse) -> Option<f64> {
