@@ -4,14 +4,14 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::as_text;
 use crate::{Algorithm, Case, CaseKey, DeviceName, Parameters, StackName};
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(into = "String", try_from = "String")]
 pub struct Baseline {
     device: Option<DeviceName>,

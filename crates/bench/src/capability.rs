@@ -1,6 +1,5 @@
 //! Capability: an algorithm and an operation on its key.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Algorithm, Operation};
@@ -17,9 +16,9 @@ use crate::{Algorithm, Operation};
     Ord,
     Serialize,
     Deserialize,
-    JsonSchema,
     derive_more::Constructor,
 )]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Capability {
     /// Algorithm of the key.
     pub algorithm: Algorithm,

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Nanoseconds since the run's clock was made.
@@ -148,7 +147,8 @@ impl Clock for ManualClock {
 }
 
 /// Cost of the harness itself, measured at the start of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Harness {
     /// Smallest step between two readings of the clock that differ, in nanoseconds.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::processor::{self, CoreKind, Throttling, field};
@@ -32,7 +31,8 @@ impl View {
 }
 
 /// The machine and the programs of a run. What could not be found out is absent, not guessed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
     /// Owner's name for the machine (an inventory's name), never its host name unless the owner says so.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Algorithm, Operation};
@@ -59,9 +58,8 @@ pub enum Error {
 }
 
 /// A device's return code: its number, and the name that the specification gives it, if it does.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, derive_more::Display,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, derive_more::Display)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[display("{name}")]
 #[serde(deny_unknown_fields)]
 pub struct ReturnCode {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use keymark_stats::Seconds;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Durations, Operation};
 
 /// The calls to a PKCS#11 module from the start of a load to the end of its drain, all processes of the server together.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TokenCalls {
     /// Handshakes that the server began: transactions, those that failed in or after the handshake, those that the cut-off
@@ -22,7 +22,8 @@ pub struct TokenCalls {
 }
 
 /// The calls of one function.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FunctionCalls {
     /// Number of calls.
@@ -72,7 +73,8 @@ impl TokenCalls {
 
 /// The private-key operation of a handshake by itself, one after the other in keymark's own process, before the load and
 /// after it: nobody else asks for the key then.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OperationAlone {
     /// `sign`, or `decrypt` where the key exchange is RSA's.
@@ -84,7 +86,8 @@ pub struct OperationAlone {
 }
 
 /// Calculator with the private key of a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub enum Calculator {
     /// The processor, by the libcrypto that the server uses: its version.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::shipped::shipped;
@@ -13,7 +12,8 @@ use crate::words::words;
 pub(crate) type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Cores of one kind, where this process may use several kinds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CoreKind {
     /// Name of the core's design, or its relative capacity.

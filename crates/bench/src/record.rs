@@ -3,7 +3,6 @@
 
 use derive_more::Display;
 use keymark_stats::{Band, Ratio, Seconds};
-use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::series::InSeries;
@@ -16,9 +15,8 @@ use crate::{
 pub const SCHEMA: u32 = 1;
 
 /// Name of a run: UTC date and time, and four hexadecimal digits.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[derive(Display)]
 pub struct RunId(pub String);
@@ -37,7 +35,8 @@ impl RunId {
 }
 
 /// State of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[display(rename_all = "snake_case")]
 pub enum RunState {
@@ -52,7 +51,8 @@ pub enum RunState {
 }
 
 /// End of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Ending {
     /// Reason of the end.
@@ -98,7 +98,8 @@ impl From<Stopped> for Ending {
 }
 
 /// A published mean, without its samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishedMean {
     /// Mean as the source states it.
@@ -128,7 +129,8 @@ impl From<Seconds> for PublishedMean {
 }
 
 /// Case with everything measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CaseRecord {
     /// Measured case.
@@ -200,11 +202,12 @@ impl CaseRecord {
 }
 
 /// A run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// Version of this format.
-    #[schemars(range(min = 1, max = 1))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 1)))]
     pub schema: u32,
     /// Name of the run.
     pub id: RunId,
@@ -238,27 +241,5 @@ impl Record {
     }
 }
 
-/// The JSON schema of a record: `schema/record-1.json`.
-pub fn json_schema() -> Schema {
-    let mut schema = schemars::schema_for!(Record);
-    let id = "https://github.com/keymark/keymark/schema/record-1.json";
-    schema.insert("$id".to_owned(), id.into());
-    schema.insert("title".to_owned(), "keymark record, schema 1".into());
-    let description = "One run of keymark with every sample, as 'keymark export' writes it";
-    schema.insert("description".to_owned(), description.into());
-    schema
-}
-
 #[cfg(test)]
-mod tests {
-    /// `KEYMARK_WRITE_SCHEMA` writes the schema anew.
-    #[test]
-    fn the_schema_is_that_of_the_types() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
-        let made = serde_json::to_string_pretty(&super::json_schema()).unwrap() + "\n";
-        if std::env::var_os("KEYMARK_WRITE_SCHEMA").is_some() {
-            std::fs::write(path, &made).unwrap();
-        }
-        assert_eq!(std::fs::read_to_string(path).unwrap(), made);
-    }
-}
+mod tests;

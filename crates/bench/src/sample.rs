@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use keymark_stats::Window;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
@@ -91,7 +90,8 @@ impl Sample {
 }
 
 /// `[worker, scheduled, start, end, outcome, user_us, system_us]`: samples come by the million.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Row(u32, u64, u64, u64, Outcome, Option<u32>, Option<u32>);
 
 impl From<Sample> for Row {
@@ -126,7 +126,8 @@ impl TryFrom<Row> for Sample {
 }
 
 /// Part of a queue's time that a block of an open loop covers; it stops between blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
     /// Its length, in nanoseconds.
@@ -136,13 +137,14 @@ pub struct Stretch {
 }
 
 /// A contiguous stretch of one case's samples; other cases are measured between two blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Block {
     /// Interleaving round it belongs to: blocks of one round are neighbors in time.
     pub round: u32,
     /// Samples in order of their end.
-    #[schemars(with = "Vec<Row>")]
+    #[cfg_attr(test, schemars(with = "Vec<Row>"))]
     pub samples: Vec<Sample>,
     /// Part of the queue's time that a block of an open loop covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]

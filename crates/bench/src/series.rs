@@ -5,15 +5,13 @@ use std::time::Duration;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::RunId;
 
 /// Name of a series: that of a run, with what tells two series of one call apart.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[derive(derive_more::Display)]
 pub struct SeriesId(pub String);
@@ -30,7 +28,8 @@ impl SeriesId {
 }
 
 /// A run's place in its series.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InSeries {
     /// The series.

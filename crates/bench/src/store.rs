@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -13,7 +12,8 @@ use crate::{
 pub use crate::capability::Capability;
 
 /// Device: its identity and its software.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StoreIdentity {
     /// The name to select it by.
@@ -80,7 +80,8 @@ impl StoreIdentity {
 }
 
 /// An operation of a device whose time nobody measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
     /// Algorithm and operation.
@@ -91,18 +92,8 @@ pub struct Assumption {
 }
 
 /// Source of a time that nobody measured.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    derive_more::Display,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, derive_more::Display)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Assumed {
     /// RSA signs by the same private-key operation as it decrypts (RFC 8017 §5).
     #[display("as decrypt")]

@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::shipped::shipped;
 use crate::{Algorithm, Family};
 
 /// Security in bits.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[derive(derive_more::Display)]
 #[display("{_0}-bit")]

@@ -60,16 +60,6 @@ macro_rules! words {
                     })
             }
         }
-
-        impl $crate::words::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut $crate::words::SchemaGenerator) -> $crate::words::Schema {
-                $crate::words::schema_of(Self::WORDS)
-            }
-        }
     };
 }
 
@@ -93,10 +83,4 @@ macro_rules! as_text {
     };
 }
 
-pub use schemars::{JsonSchema, Schema, SchemaGenerator};
 pub use {as_text, words};
-
-/// Returns the schema of an enumeration of words.
-pub fn schema_of(words: &[&str]) -> Schema {
-    schemars::json_schema!({ "enum": words })
-}

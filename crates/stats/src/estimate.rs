@@ -1,6 +1,5 @@
 //! A figure with its unit, its interval and the method that gave it: never a bare number.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Confidence of every interval of this crate.
@@ -10,7 +9,8 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 pub(crate) const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
 
 /// From the shortest to the longest duration that assumptions leave open: no interval of confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Band {
     /// The shortest.
@@ -273,7 +273,8 @@ impl Quantity for f64 {
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(pub f64);
 

@@ -2,13 +2,11 @@
 
 mod family;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
 use derive_more::Display;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::shipped::shipped;
@@ -24,17 +22,6 @@ pub use family::{Composite, Curve, Digest, Family, SlhVariant};
 #[serde(into = "String", try_from = "String")]
 #[display("{}", self.name())]
 pub struct Algorithm(Family);
-
-impl JsonSchema for Algorithm {
-    fn schema_name() -> Cow<'static, str> {
-        "Algorithm".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> = Self::all().map(|algorithm| algorithm.name()).collect();
-        json_schema!({ "enum": names })
-    }
-}
 
 /// An algorithm with what is known of it: a line of `data/algorithms.toml`.
 #[derive(Debug, Deserialize)]

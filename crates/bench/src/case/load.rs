@@ -6,7 +6,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use ordered_float::OrderedFloat;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -25,9 +24,8 @@ words! {
 }
 
 /// Rule that decides when operations start.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Pacing {
     /// Each worker starts its next operation when the last one is done.
@@ -60,11 +58,10 @@ impl Pacing {
 }
 
 /// Operations per second; positive and finite.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
-pub struct Rate(#[schemars(with = "f64")] OrderedFloat<f64>);
+pub struct Rate(#[cfg_attr(test, schemars(with = "f64"))] OrderedFloat<f64>);
 
 impl Rate {
     /// The rate in operations per second.
@@ -106,9 +103,8 @@ impl FromStr for Rate {
 }
 
 /// Load on the key.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Load {
     /// Workers, each with its own way to the key.

@@ -2,9 +2,8 @@
 
 mod load;
 mod name;
-mod parameters;
+pub(crate) mod parameters;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::Capability;
@@ -43,9 +42,8 @@ impl Provenance {
 }
 
 /// The name a device goes by on the command line and in tables.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[derive(derive_more::Display)]
 pub struct DeviceName(String);
@@ -68,9 +66,8 @@ impl DeviceName {
 }
 
 /// Key store, algorithm, operation, stack, parameters and load.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, derive_more::Display,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, derive_more::Display)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[display("{algorithm} {operation} {device} {}", self.way())]
 pub struct Case {

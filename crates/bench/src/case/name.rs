@@ -1,11 +1,9 @@
 //! Names that are registered, not enumerated: key stores and stacks come and go without this crate, and
 //! nothing here or above can decide by a list of them.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::words::as_text;
@@ -112,20 +110,6 @@ macro_rules! name {
         }
 
         as_text!($name);
-
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
-                    "description": concat!("Name of a ", $kind, ", as its family is registered"),
-                    "type": "string",
-                    "pattern": "^[a-z][a-z0-9-]{0,19}$",
-                })
-            }
-        }
     };
 }
 

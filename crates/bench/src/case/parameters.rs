@@ -1,12 +1,10 @@
 //! Parameters: what stacks of one family distinguish beyond device, algorithm, operation and load. Families register
 //! their dimensions; nothing here knows one of them.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use derive_more::Display;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -17,7 +15,7 @@ use crate::{During as _, Error};
 /// Placeholder for a dimension's usual word.
 pub const USUAL: &str = "usual";
 /// Dimensions that a case says something of, at most.
-const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 /// Letters of a word.
 const LONGEST: usize = 60;
 
@@ -248,23 +246,6 @@ impl Serialize for Parameters {
 impl<'de> Deserialize<'de> for Parameters {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Pairs)
-    }
-}
-
-impl JsonSchema for Parameters {
-    fn schema_name() -> Cow<'static, str> {
-        "Parameters".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What the family of the stack distinguishes, in the order in which it is shown, without what is as \
-                            usual",
-            "type": "object",
-            "maxProperties": MOST,
-            "propertyNames": { "pattern": "^[a-z][a-z0-9-]{0,19}$" },
-            "additionalProperties": { "type": "string", "pattern": "^(?!usual$)[a-z0-9][a-z0-9. -]{0,59}$" },
-        })
     }
 }
 

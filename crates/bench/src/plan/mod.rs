@@ -5,7 +5,6 @@ mod selection;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::store::Capability;
@@ -51,7 +50,8 @@ pub enum Standing {
 }
 
 /// Order of measuring cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Rounds over all cases, shuffled anew each round, so that drift hits all alike.
@@ -61,7 +61,8 @@ pub enum Order {
 }
 
 /// Settings for measuring the cases of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Rule that ends a case.
@@ -98,7 +99,8 @@ impl Default for Settings {
 }
 
 /// The validated matrix of cases of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Cases in table order; a [`crate::case::CaseId`] is an index.

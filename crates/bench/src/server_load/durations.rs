@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use keymark_stats::Seconds;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Durations as `[nanoseconds, how many]`, rising, each within one in a thousand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Durations(pub Vec<(u64, u64)>);
 

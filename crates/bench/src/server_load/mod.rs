@@ -10,7 +10,6 @@ use std::time::Duration;
 use keymark_stats::{Blocks, PerSecond, Ratio, Seconds, Window};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{OperationAlone, TokenCalls, nanoseconds};
@@ -19,7 +18,8 @@ use durations::mean;
 pub use totals::Totals;
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServerLoad {
     /// Properties of the server: its program and version, MPM, cipher, group, parameters of DH, sessions, …
@@ -79,7 +79,8 @@ pub struct ServerLoad {
 }
 
 /// Processor time around a service during the load, apart from that of its own processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServiceCpu {
     /// Processor time of gpg-agents and scdaemons; none where there are none.
@@ -113,7 +114,8 @@ impl ServiceCpu {
 }
 
 /// A search for what a server can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
     /// Every load that was tried, in order.
@@ -127,7 +129,8 @@ pub struct Saturation {
 }
 
 /// A load on the way, shorter than the one that counts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
     /// Users or rate of the attempt.
@@ -143,7 +146,8 @@ pub struct Tried {
 }
 
 /// Users or rate of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TriedDemand {
     /// Number of users in closed loops.
@@ -153,7 +157,8 @@ pub enum TriedDemand {
 }
 
 /// Steady part of a load.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Steady {
     /// Its stretches, each from a whole second to another one.
@@ -163,7 +168,8 @@ pub struct Steady {
 }
 
 /// Transactions that succeeded one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
     /// Number of transactions.
@@ -200,7 +206,8 @@ impl Steady {
 }
 
 /// Transactions that ended in one second.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Second {
     /// Time until the TCP connection was open.
@@ -252,9 +259,8 @@ impl Second {
 }
 
 /// A transaction that succeeded, by its phases.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
     /// Scheduled start.
@@ -279,9 +285,8 @@ impl Transaction {
 }
 
 /// Limit of the rate, as far as the client can tell. The greater limit of two loads holds for both.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
     /// Not the client.
