@@ -14,7 +14,7 @@ use crate::{
     Algorithm, KeyFamily, Operation, Parameters, Provenance, StackName, StoreKind, Worker,
 };
 
-/// The schema of a type that its own text stands for.
+/// Implements the trait for types whose schemas do not follow from their fields.
 macro_rules! schema {
     ($($name:ty => $schema:expr),+ $(,)?) => {$(
         impl JsonSchema for $name {
