@@ -129,7 +129,8 @@ fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
 pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, McuError>> {
     let bar = bar("{bar:30} {pos}/{len} predictions {elapsed}");
     bar.set_length(wanted.len() as u64);
-    let (questions, results) = (Mutex::new(wanted.iter().enumerate()), Mutex::default());
+    let questions = Mutex::new(wanted.iter().enumerate());
+    let results: Mutex<Vec<(usize, _)>> = Mutex::default();
     let next = || questions.lock().next();
     let predict = || {
         while let Some((place, (target, kernel))) = next() {
@@ -145,8 +146,8 @@ pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction
         }
     });
     bar.finish_and_clear();
-    let results: Vec<(usize, _)> = results.into_inner();
-    let in_order = results.into_iter().sorted_by_key(|(place, _)| *place);
+    let results = results.into_inner().into_iter();
+    let in_order = results.sorted_by_key(|(place, _)| *place);
     in_order.map(|(_, result)| result).collect()
 }
 
