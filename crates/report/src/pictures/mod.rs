@@ -62,7 +62,9 @@ pub enum PictureKind {
     Layers,
     #[strum(message = "how often each duration came, with percentiles")]
     Distributions,
-    #[strum(message = "throughput and speed-up over workers: needs --workers 1,2,4 and more than a few samples")]
+    #[strum(
+        message = "throughput and speed-up over workers: needs --workers 1,2,4 and more than a few samples"
+    )]
     Throughput,
     #[strum(message = "response time over load, with the knee: needs several users or rates")]
     Load,
