@@ -15,12 +15,11 @@ use crate::{
 };
 
 /// Implements the trait for types whose schemas do not follow from their fields.
-macro_rules! schema {
-    ($($name:ty => $schema:expr),+ $(,)?) => {$(
+macro_rules! schemas {
+    ($($name:ident => $schema:expr),+ $(,)?) => {$(
         impl JsonSchema for $name {
             fn schema_name() -> Cow<'static, str> {
-                let path = stringify!($name);
-                path.rsplit(' ').next().unwrap_or(path).into()
+                stringify!($name).into()
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
@@ -28,6 +27,9 @@ macro_rules! schema {
             }
         }
     )+};
+    (words of $($name:ident),+ $(,)?) => {
+        schemas! { $($name => json_schema!({ "enum": $name::WORDS })),+ }
+    };
 }
 
 fn named(kind: &str) -> Schema {
@@ -38,14 +40,11 @@ fn named(kind: &str) -> Schema {
     })
 }
 
-schema! {
+schemas! {
     Algorithm => {
         let names: Vec<&str> = Self::all().map(|algorithm| algorithm.name()).collect();
         json_schema!({ "enum": names })
     },
-    KeyFamily => json_schema!({ "enum": Self::WORDS }),
-    Operation => json_schema!({ "enum": Self::WORDS }),
-    Outcome => json_schema!({ "enum": Self::WORDS }),
     Parameters => json_schema!({
         "description": "What the family of the stack distinguishes, in the order in which it is shown, without what is as \
                         usual",
@@ -54,14 +53,11 @@ schema! {
         "propertyNames": { "pattern": "^[a-z][a-z0-9-]{0,19}$" },
         "additionalProperties": { "type": "string", "pattern": "^(?!usual$)[a-z0-9][a-z0-9. -]{0,59}$" },
     }),
-    Part => json_schema!({ "enum": Self::WORDS }),
-    Provenance => json_schema!({ "enum": Self::WORDS }),
     StackName => named("stack"),
     StoreKind => named("key store"),
-    Throttling => json_schema!({ "enum": Self::WORDS }),
-    View => json_schema!({ "enum": Self::WORDS }),
-    Worker => json_schema!({ "enum": Self::WORDS }),
 }
+
+schemas! { words of KeyFamily, Operation, Outcome, Part, Provenance, Throttling, View, Worker }
 
 /// `KEYMARK_WRITE_SCHEMA` writes the schema anew.
 #[test]
