@@ -1,5 +1,6 @@
 //! Series: several runs of one plan, made by one call.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use rand::seq::SliceRandom;
@@ -67,8 +68,11 @@ pub struct ScheduledRun {
     pub seed: u64,
 }
 
+/// Shortest and longest pause between runs, as multiples of the one that is asked for.
+pub const PAUSES: Range<f64> = 0.5..1.5;
+
 /// When which run is made: `runs` of each side. Between runs, or pairs of them, are pauses drawn uniformly from
-/// half to one and a half of `pause`, so that a series does not keep time with something else on the machine;
+/// [`PAUSES`] of `pause`, so that a series does not keep time with something else on the machine;
 /// which side of a pair goes first is also drawn, and nothing is waited between the two.
 pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<ScheduledRun> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -76,7 +80,7 @@ pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<Sc
     for number in 0..runs {
         let mut order = sides.to_vec();
         order.shuffle(&mut rng);
-        let drawn = pause.mul_f64(rng.random_range(0.5..1.5));
+        let drawn = pause.mul_f64(rng.random_range(PAUSES));
         for (place, side) in order.into_iter().enumerate() {
             steps.push(ScheduledRun {
                 side,

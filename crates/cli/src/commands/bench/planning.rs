@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use keymark_bench::series::PAUSES;
 use keymark_bench::{
     AlgorithmChoice, Baseline, Case, DeviceName, Error, Offer, Order, ParameterChoice, Plan,
     PlanError, Precision, Selection, Settings, StopRule,
@@ -83,8 +84,8 @@ impl Planned {
             let runs = series.runs_in_all();
             let by_both = ", by the two programs in turn";
             let by = series.against.as_ref().map_or("", |_| by_both);
-            // As they are drawn.
-            let [least, most] = [0.5, 1.5].map(|factor| units::time(series.pause.mul_f64(factor)));
+            let [least, most] =
+                [PAUSES.start, PAUSES.end].map(|factor| units::time(series.pause.mul_f64(factor)));
             output::line(&format!(
                 "that {runs} times{by}, with pauses of {least} to {most} between"
             ));

@@ -9,7 +9,7 @@ use keymark_report::compare;
 
 use super::child::{ForwardedSignals, Program};
 use super::planning;
-use crate::args::{BenchArguments, SeriesArguments};
+use crate::args::{BenchArguments, FormatArguments, SeriesArguments};
 use crate::documents::{self, comparison};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::saving::Saving;
@@ -43,6 +43,7 @@ impl Turns {
     }
 }
 
+/// Makes the runs, and shows them together.
 pub(super) fn run_series(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let mut series = Series::of(arguments, archive)?;
     let exit = series.make()?;
@@ -152,7 +153,7 @@ impl<'a> Series<'a> {
         if measured > 0 {
             match &self.other {
                 None => documents::print_series(&this.runs, run.form.is_json()),
-                Some(other) => self.show_comparison(other, this.clone(), run.form.is_json())?,
+                Some(other) => self.show_comparison(other, this.clone(), run.form)?,
             }
         }
         output::note(&match &self.other {
@@ -173,11 +174,12 @@ impl<'a> Series<'a> {
         Ok(if written { exit } else { Exit::Failed })
     }
 
+    /// Compares the two programs, if both have finished a run.
     fn show_comparison(
         &self,
         other: &Turns,
         this: compare::Side,
-        json: bool,
+        form: FormatArguments,
     ) -> Result<(), Failure> {
         let other = other.side(&other.program.path.display().to_string());
         if other.runs.is_empty() {
@@ -187,7 +189,7 @@ impl<'a> Series<'a> {
         if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
         } else {
-            comparison::print(&compared, &[], json);
+            comparison::print(&compared, &[], form.is_json());
         }
         Ok(())
     }
