@@ -17,13 +17,15 @@ use crate::{documents, output};
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 
 pub(super) fn run(arguments: &ImportArguments, archive: Option<&PathBuf>) -> Outcome {
-    let mut archive = open_with_identity(&place(archive)?, arguments.identity.wanted())?;
+    // The source is read first: what cannot be imported makes no archive.
+    let target = || open_with_identity(&place(archive)?, arguments.identity.wanted());
     if is_archive(&arguments.source) {
-        return copy(&arguments.source, &mut archive);
+        let source = Archive::open_to_read(&arguments.source)?;
+        return copy(&source, &mut target()?);
     }
     let record = exchange::import(&arguments.source)?;
     documents::check(&record)?;
-    archive.insert(&record)?;
+    target()?.insert(&record)?;
     output::line(&documents::imported(&record));
     Ok(Exit::Fine)
 }
@@ -35,8 +37,7 @@ fn is_archive(source: &Path) -> bool {
 }
 
 /// Copies every run of another archive; existing runs stay.
-fn copy(from: &Path, to: &mut Archive) -> Outcome {
-    let from = Archive::open_to_read(from)?;
+fn copy(from: &Archive, to: &mut Archive) -> Outcome {
     let (mut number, mut exit) = (0, Exit::Fine);
     for run in from.runs()?.into_iter().rev() {
         let id = run.id.0.clone();
@@ -58,7 +59,7 @@ fn copy(from: &Path, to: &mut Archive) -> Outcome {
             }
         }
     }
-    let exit = report_unreadable(&from, exit);
+    let exit = report_unreadable(from, exit);
     let (runs, path) = (units::counted(number, "run"), to.path().display());
     output::line(&format!("copied {runs} to {path}"));
     Ok(exit)

@@ -214,8 +214,10 @@ fn an_archive_is_copied_there_and_back_byte_by_byte() {
         let own = export(&here);
         assert!(own == export(&there) && own == export(&back), "{run}");
     }
-    let nowhere = place.refused("import nowhere.sqlite3 --archive other.sqlite3", 1);
-    assert_says(&nowhere, ["nowhere.sqlite3"]);
+    let other = place.path("other.sqlite3");
+    let import = format!("import nowhere.sqlite3 --archive {}", other.display());
+    assert_says(&place.refused(&import, 1), ["nowhere.sqlite3"]);
+    assert!(!other.exists());
 }
 
 /// Copies one run to fifty machines by turns, half an hour apart.
