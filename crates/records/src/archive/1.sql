@@ -21,8 +21,8 @@ CREATE TABLE run (
     sum             TEXT NOT NULL       -- checksum of the columns above (rows.rs): a flipped bit is found
 ) STRICT, WITHOUT ROWID;
 
--- Lists and searches of runs read indices alone: the rows of runs and cases are long.
-CREATE INDEX run_by_start ON run (started_utc, id, state, series);
+-- Lists read this alone: the rows are long. A column that is generated is always read from its row.
+CREATE INDEX run_by_start ON run (started_utc, id, state);
 CREATE INDEX run_by_series ON run (series);
 
 -- One row a case ("case" is a word of SQL).
@@ -31,8 +31,8 @@ CREATE TABLE case_ (
     run              TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
     number           INTEGER NOT NULL,  -- place in the plan, from 0
     "case"           TEXT NOT NULL,     -- JSON, as in an export
-    device           TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'device'),
-    algorithm        TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'algorithm'),
+    device           TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'device') STORED,
+    algorithm        TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'algorithm') STORED,
     operation        TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'operation'),
     replica          INTEGER NOT NULL GENERATED ALWAYS AS ("case" ->> 'replica'),
     ending           TEXT,              -- JSON, as in an export: what stopped it, and why it failed; NULL: under way
@@ -45,8 +45,6 @@ CREATE TABLE case_ (
     sum              TEXT NOT NULL,     -- checksum of the JSON columns and the load
     UNIQUE (run, number)
 ) STRICT;
-
-CREATE INDEX case_by_run ON case_ (run, number, device, algorithm, operations);
 
 -- What a load on a server has shown, in place of samples.
 CREATE TABLE server_load (

@@ -10,9 +10,7 @@ use keymark_bench::{
     Stretch, Timestamp,
 };
 
-use rusqlite::types::Value;
-
-use super::database::{SqlRow, values};
+use super::database::{Database, SqlRow, values};
 use super::identity::Redacted;
 use super::seal::{CASE, RUN, seal_of_block};
 use super::{Archive, ArchiveError, ArchiveFailure, Result, RunSelector, outcome_code};
@@ -39,14 +37,21 @@ pub struct RunLine {
 }
 
 impl Archive {
-    /// Lists the runs that meet the condition, the newest first.
-    fn lines(&self, condition: &str, values: &[Value]) -> Result<Vec<RunLine>> {
-        let database = &self.database;
-        let runs = format!(
-            "SELECT id, started_utc, state, series FROM run WHERE {condition} ORDER BY started_utc DESC, id DESC"
-        );
+    /// Lists all runs, the newest first.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunLine>> {
+        self.ask(|database| {
+            let _snapshot = database.snapshot()?;
+            self.lines(database)
+        })
+    }
+
+    fn lines(&self, database: &dyn Database) -> Result<Vec<RunLine>> {
+        let runs = "SELECT id, started_utc, state FROM run ORDER BY started_utc DESC, id DESC";
         let mut lines: Vec<RunLine> = database
-            .rows(&runs, values, |row| self.readable(row, line(row)))?
+            .rows(runs, &[], |row| self.readable(row, line(row)))?
             .into_iter()
             .flatten()
             .collect();
@@ -55,25 +60,23 @@ impl Archive {
             .enumerate()
             .map(|(number, line)| (line.id.0.clone(), number))
             .collect();
-        let cases = format!(
-            "SELECT run, device, algorithm, operations FROM run JOIN case_ ON run = run.id WHERE {condition} ORDER BY run, number"
-        );
-        database.rows(&cases, values, |row| {
-            let Some(line) = numbers.get(&row.get::<String>(0)?) else {
-                return Ok(());
-            };
-            let line = &mut lines[*line];
-            line.cases += 1;
-            line.samples += row.get::<u64>(3)?;
-            let (device, algorithm): (String, String) = (row.get(1)?, row.get(2)?);
-            if line.devices.iter().all(|other| other.as_str() != device) {
-                line.devices.push(DeviceName::new(device));
-            }
-            if !line.algorithms.contains(&algorithm) {
-                line.algorithms.push(algorithm);
-            }
-            Ok(())
-        })?;
+        let mut each = |statement, note: fn(&mut RunLine, &SqlRow) -> Result<()>| {
+            database.query(statement, &[], &mut |row| {
+                let number = numbers.get(&row.get::<String>(0)?);
+                number.map_or(Ok(()), |number| note(&mut lines[*number], row))
+            })
+        };
+        each(
+            "SELECT id, series FROM run WHERE series IS NOT NULL",
+            |line, row| {
+                line.series = Some(SeriesId(row.get(1)?));
+                Ok(())
+            },
+        )?;
+        each(
+            "SELECT run, device, algorithm, operations FROM case_ ORDER BY run, number",
+            RunLine::add_case,
+        )?;
         Ok(lines)
     }
 
@@ -107,19 +110,6 @@ impl Archive {
                 reason: reason.clone(),
             })
             .collect()
-    }
-}
-
-impl Archive {
-    /// Lists all runs, the newest first.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
-    pub fn runs(&self) -> Result<Vec<RunLine>> {
-        self.ask(|database| {
-            let _snapshot = database.snapshot()?;
-            self.lines("true", &[])
-        })
     }
 
     /// Returns a run with all its samples.
@@ -325,6 +315,21 @@ fn block(row: &SqlRow) -> Result<(i64, String, Block)> {
 }
 
 /// Reads a run without what is counted for all runs at once.
+impl RunLine {
+    fn add_case(&mut self, row: &SqlRow) -> Result<()> {
+        self.cases += 1;
+        self.samples += row.get::<u64>(3)?;
+        let (device, algorithm): (String, String) = (row.get(1)?, row.get(2)?);
+        if self.devices.iter().all(|other| other.as_str() != device) {
+            self.devices.push(DeviceName::new(device));
+        }
+        if !self.algorithms.contains(&algorithm) {
+            self.algorithms.push(algorithm);
+        }
+        Ok(())
+    }
+}
+
 fn line(row: &SqlRow) -> Result<RunLine> {
     Ok(RunLine {
         id: RunId(row.get(0)?),
@@ -334,7 +339,7 @@ fn line(row: &SqlRow) -> Result<RunLine> {
         samples: 0,
         devices: Vec::new(),
         algorithms: Vec::new(),
-        series: row.get::<Option<String>>(3)?.map(SeriesId),
+        series: None,
     })
 }
 
