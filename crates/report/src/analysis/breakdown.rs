@@ -1,5 +1,6 @@
 //! The time of each layer above the one below it, for the same key and message.
 
+use itertools::Itertools;
 use keymark_bench::{
     Algorithm, Case, DeviceName, Layers, Load, Operation, OwnLibrary, Point, Provenance,
 };
@@ -112,63 +113,80 @@ pub(super) fn breakdowns(
     latencies: &[Latencies],
     families: &[Layers],
 ) -> Vec<FamilyBreakdown> {
+    let of_key = rows.iter().into_group_map_by(key);
+    let keys: Vec<&[&Row]> = rows
+        .iter()
+        .unique_by(key)
+        .map(|row| &*of_key[&key(&row)])
+        .collect();
     let of_family = |layers: &Layers| {
-        let breakdowns = of_family(rows, latencies, layers);
+        let breakdown = |rows: &&[&Row]| {
+            let mut cases = rows.iter().map(|row| &row.case);
+            cases.find_map(|case| breakdown(rows, case, latencies, layers))
+        };
+        let breakdowns: Vec<Breakdown> = keys.iter().filter_map(breakdown).collect();
         let layers = layers.clone();
         (!breakdowns.is_empty()).then_some(FamilyBreakdown { layers, breakdowns })
     };
     families.iter().filter_map(of_family).collect()
 }
 
-fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Breakdown> {
-    let mut found: Vec<Breakdown> = Vec::new();
-    for Row { case, .. } in rows {
-        if found.iter().any(|known| known.is_about(case)) {
-            continue;
+/// Key and operation that a row is about.
+type KeyOperation<'r> = (&'r DeviceName, Provenance, Algorithm, Operation);
+
+fn key<'r>(row: &&'r Row) -> KeyOperation<'r> {
+    let case = &row.case;
+    (
+        &case.device,
+        case.provenance,
+        case.algorithm,
+        case.operation,
+    )
+}
+
+/// Returns the layers of a key and operation, of which these are the rows, with the message of one of its cases.
+fn breakdown(
+    rows: &[&Row],
+    case: &Case,
+    latencies: &[Latencies],
+    layers: &Layers,
+) -> Option<Breakdown> {
+    let mean = |point: &Point| mean(rows, case, point);
+    let own_library = layers.own_library.as_ref();
+    let own = own_library.filter(|own| own.store == case.store);
+    let mut basis = Basis::Own;
+    let mut below = |point: &Point| {
+        let (found, of) = standing(rows, case, point, own_library);
+        if found.is_some() && of == Basis::StandIn {
+            basis = of;
         }
-        let mean = |point: &Point| mean(rows, case, point);
-        let own_library = layers.own_library.as_ref();
-        let own = own_library.filter(|own| own.store == case.store);
-        let mut basis = Basis::Own;
-        let mut below = |point: &Point| {
-            let (found, of) = standing(rows, case, point, own_library);
-            if found.is_some() && of == Basis::StandIn {
-                basis = of;
-            }
-            found
-        };
-        let base = below(&layers.base.point);
-        let steps = layers.steps.iter().map(|step| {
-            let (upper, lower) = (mean(&step.upper)?, below(&step.lower)?);
-            added(latencies, upper, lower).map(layer)
-        });
-        let steps: Vec<Option<Layer>> = steps.collect();
-        let paths = paths(rows, case, layers, &steps);
-        let whole = layers.whole.as_ref();
-        let breakdown = Breakdown {
-            algorithm: case.algorithm,
-            operation: case.operation,
-            device: case.device.clone(),
-            provenance: case.provenance,
-            base: base.and_then(Row::time),
-            steps,
-            basis,
-            // A replacement of the own library is not compared with it.
-            beside: own
-                .filter(|_| basis == Basis::Own)
-                .and_then(|own| mean(&own.beside.point)?.time()),
-            whole: whole.and_then(|whole| mean(&whole.point)?.time()),
-            paths,
-        };
-        if breakdown.steps.iter().any(Option::is_some) {
-            found.push(breakdown);
-        }
-    }
-    found
+        found
+    };
+    let base = below(&layers.base.point);
+    let steps = layers.steps.iter().map(|step| {
+        let (upper, lower) = (mean(&step.upper)?, below(&step.lower)?);
+        added(latencies, upper, lower).map(layer)
+    });
+    let steps: Vec<Option<Layer>> = steps.collect();
+    steps.iter().any(Option::is_some).then(|| Breakdown {
+        algorithm: case.algorithm,
+        operation: case.operation,
+        device: case.device.clone(),
+        provenance: case.provenance,
+        base: base.and_then(Row::time),
+        basis,
+        // A replacement of the own library is not compared with it.
+        beside: own
+            .filter(|_| basis == Basis::Own)
+            .and_then(|own| mean(&own.beside.point)?.time()),
+        whole: (layers.whole.as_ref()).and_then(|whole| mean(&whole.point)?.time()),
+        paths: paths(rows, case, layers, &steps),
+        steps,
+    })
 }
 
 /// Every way from the key to where no step leads on.
-fn paths(rows: &[Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) -> Vec<Path> {
+fn paths(rows: &[&Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) -> Vec<Path> {
     let own_library = layers.own_library.as_ref();
     let mean = |point: &Point| mean(rows, case, point);
     let ends = layers.steps.iter().map(|step| &step.upper);
@@ -218,7 +236,7 @@ fn down<'l>(
 
 /// Returns the mean below a layer: at the point of the family's own library, that of the case's device.
 fn standing<'r>(
-    rows: &'r [Row],
+    rows: &[&'r Row],
     case: &Case,
     point: &Point,
     own: Option<&OwnLibrary>,
@@ -237,12 +255,12 @@ fn standing<'r>(
 }
 
 /// Measured at a point one at a time, with the same key and message on the same device.
-fn mean<'r>(rows: &'r [Row], case: &Case, point: &Point) -> Option<&'r Row> {
+fn mean<'r>(rows: &[&'r Row], case: &Case, point: &Point) -> Option<&'r Row> {
     let wanted = point.applied(case).key().loaded(Load::single());
     // Kinds of figures are never subtracted from one another.
-    let alone = |row: &&Row| row.case.is_alone() && row.case.provenance == case.provenance;
+    let alone = |row: &&&Row| row.case.is_alone() && row.case.provenance == case.provenance;
     let mut alone = rows.iter().filter(alone);
-    let row = alone.find(|row| row.case.has_key(&wanted))?;
+    let row = *alone.find(|row| row.case.has_key(&wanted))?;
     row.summary.is_some().then_some(row)
 }
 
