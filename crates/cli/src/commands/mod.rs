@@ -54,9 +54,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Mcu(own) => mcu::run(own, named),
         Command::Show(own) => reading(named, |archive| show::run(own, archive)),
         Command::Runs(own) => match &own.command {
-            Some(RunsCommand::Rm { runs, yes }) => {
-                runs::remove(runs, *yes, &mut archive::open(named)?)
-            }
+            Some(RunsCommand::Rm { runs, yes }) => runs::remove(runs, *yes, named),
             None => reading(named, |archive| runs::run(own, archive)),
         },
         Command::Compare(own) => reading(named, |archive| compare::run(own, archive)),

@@ -1,5 +1,7 @@
 //! `keymark runs`
 
+use std::path::PathBuf;
+
 use itertools::Itertools;
 use keymark_bench::RunId;
 use keymark_records::archive::{Archive, RunSelector};
@@ -9,31 +11,33 @@ use serde_json::json;
 
 use crate::args::RunsArguments;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::output;
+use crate::{archive, output};
 
 /// More names than this do not fit a line.
 const NAMES: usize = 6;
 
 /// Removes runs, after a question.
-pub(super) fn remove(selected: &[RunSelector], yes: bool, archive: &mut Archive) -> Outcome {
+pub(super) fn remove(selected: &[RunSelector], yes: bool, named: Option<&PathBuf>) -> Outcome {
+    let archive = archive::open_to_read(named)?;
     let ids: Vec<RunId> = selected
         .iter()
         .map(|run| archive.id_of(run).map(RunId))
         .try_collect()?;
     let path = archive.path().display().to_string();
-    let named = ids.iter().join(", ");
+    let runs = ids.iter().join(", ");
     if !yes
         && !output::agrees(&format!(
-            "This removes {named} with every sample from {path}."
+            "This removes {runs} with every sample from {path}."
         ))
     {
         let message = "nothing was removed; --yes removes without asking";
         return Err(Failure::usage(message));
     }
+    let mut archive = archive::open(named)?;
     for id in &ids {
         archive.remove(id)?;
     }
-    output::line(&format!("removed {named}"));
+    output::line(&format!("removed {runs}"));
     Ok(Exit::Fine)
 }
 

@@ -128,3 +128,27 @@ fn an_address_that_is_not_understood_makes_no_file() {
     }
     assert_eq!(fs::read_dir(place.directory()).unwrap().count(), before);
 }
+
+/// A name of an archive that was typed wrong finds no run, and makes no file.
+#[test]
+fn who_only_reads_makes_no_archive() {
+    let place = Place::new(KEYMARK);
+    for (command, status) in [
+        ("runs", 0),
+        ("runs rm last --yes", 1),
+        ("show last", 1),
+        ("compare last~1 last", 1),
+        ("export last --format csv", 1),
+        ("share last -o shared.json", 1),
+        ("twin make last -o twin.toml", 1),
+        ("advise card", 0),
+        ("capacity --service-time 40ms --rate 5/s", 0),
+        ("bench --device software --algorithm ed25519 --dry-run", 0),
+    ] {
+        let ended = place.ends(command, status);
+        assert!(!place.archive().exists(), "{command}");
+        if command.contains("last") {
+            assert_says(&ended.stderr, ["no measured run"]);
+        }
+    }
+}

@@ -103,11 +103,14 @@ impl Archive {
         Ok(Self::of(path, Box::new(sqlite::open(path)?), None))
     }
 
-    /// Opens the archive for reading, also if it cannot be written.
+    /// Opens the archive for reading, also if it cannot be written. A file that does not exist is not made, and has no runs.
     ///
     /// # Errors
     /// As for [`Archive::open`], and when an archive that cannot be written has an unfinished log.
     pub fn open_to_read(path: &Path) -> Result<Self> {
+        if !Self::is_on_a_server(path) && matches!(path.try_exists(), Ok(false)) {
+            return Ok(Self::of(path, Box::new(sqlite::without_runs()?), None));
+        }
         match Self::open(path) {
             Err(ArchiveError::Failed {
                 failure: ArchiveFailure::NoPermission | ArchiveFailure::ReadOnly,

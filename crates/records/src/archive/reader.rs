@@ -198,12 +198,14 @@ impl Archive {
             if let Some(id) = database.first(nth, values![back], |row| row.get(0))? {
                 return Ok(id);
             }
-            let count: u32 = database.value(all, &[])?;
-            Err(ArchiveError::Other(format!(
-                "archive {} has no run '{}': it has {count}, not counting published figures; 'keymark runs' lists them",
-                self.path.display(),
-                excerpt(&which.to_string())
-            )))
+            let archive = self.path.display();
+            Err(ArchiveError::Other(match database.value::<u32>(all, &[])? {
+                0 => format!("{archive} has no measured run; 'keymark bench' makes one"),
+                count => format!(
+                    "archive {archive} has no run '{}': it has {count}, not counting published figures; 'keymark runs' lists them",
+                    excerpt(&which.to_string())
+                ),
+            }))
         })
     }
 

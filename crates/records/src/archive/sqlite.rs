@@ -59,6 +59,13 @@ pub(super) fn open(path: &Path) -> Result<Sqlite> {
     }
 }
 
+/// Returns an archive in memory.
+pub(super) fn without_runs() -> Result<Sqlite> {
+    let connection = Connection::open_in_memory()?;
+    connection.execute_batch(TABLES)?;
+    Ok(Sqlite(connection))
+}
+
 /// Makes an empty file an archive. A foreign file, or one of another version, stays as it is.
 ///
 /// With a write-ahead log, a process that is killed loses only the transaction under way, readers

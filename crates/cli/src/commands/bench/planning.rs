@@ -95,7 +95,7 @@ impl Planned {
     /// Returns the time of one operation of a case: the last measured mean, or a guess.
     pub(super) fn costs(archive: Option<&PathBuf>) -> impl Fn(&Case) -> Duration + use<> {
         // Only a guess is at stake, so an archive that cannot be read is no failure here.
-        let means: LastMeans = archive::open(archive)
+        let means: LastMeans = archive::open_to_read(archive)
             .and_then(|archive| archive.last_means())
             .unwrap_or_default();
         move |case| {
