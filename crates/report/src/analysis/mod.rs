@@ -24,8 +24,6 @@ use keymark_stats::{
     paired, throughput,
 };
 
-use crate::Answer;
-
 pub use beside::PublishedFigure;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
 pub use latencies::{Latencies, MachineState, Overload};
@@ -149,14 +147,13 @@ impl Row {
     }
 
     /// Returns whether users tolerate an operation's mean time, by its bounds. Percentiles have no upper bound in short runs.
-    pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
+    /// The inner option is `None` if the bounds do not decide.
+    pub fn tolerable(&self, tolerance: Duration) -> Option<Option<bool>> {
         let within = |time: Seconds| time.0 <= tolerance.as_secs_f64();
         let time = self.bounds()?;
-        Some(match (time.low, time.high) {
-            (_, Some(high)) if within(high) => Answer::Yes,
-            (Some(low), _) if !within(low) => Answer::No,
-            _ => Answer::Unknown,
-        })
+        let is_within = time.high.is_some_and(within);
+        let is_beyond = time.low.is_some_and(|low| !within(low));
+        Some((is_within || is_beyond).then_some(is_within))
     }
 }
 
