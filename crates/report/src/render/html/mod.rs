@@ -32,7 +32,7 @@ static STYLE: LazyLock<String> =
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 
 /// A file sends nothing anywhere.
-static OF_FILE: LazyLock<String> = LazyLock::new(|| of_page(&STYLE, SCRIPT, "'none'"));
+static OF_FILE: LazyLock<String> = LazyLock::new(|| of_page(&STYLE, SCRIPT));
 
 /// Rows of a table that need not be folded.
 const OPEN: usize = 12;
@@ -116,7 +116,7 @@ pub static FORMAT: Format = Format {
     word: "html",
     about: "One page for a browser, which works offline and from a file",
     endings: &["html"],
-    write: |exported, out| Ok(out.write_all(render(exported.document(), ReadIn::File)?.as_bytes())?),
+    write: |exported| render(exported.document(), ReadIn::File),
 };
 
 /// The page, within [`LIMITS`].
@@ -127,10 +127,8 @@ pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatErr
         .sections
         .sort_by_key(|section| section.depth == Depth::Every);
     let mut placed = Placed::default();
-    let sections = document
-        .sections
-        .iter()
-        .enumerate()
+    let sections = document.sections.iter().enumerate();
+    let sections = sections
         .map(|(number, section)| Written::of(section, number, &mut placed))
         .collect::<Result<_, _>>()?;
     let (warnings, more_warnings) = remarks(&document.warnings);
@@ -155,9 +153,8 @@ fn reasons(verdict: &Verdict) -> (Vec<String>, Vec<String>) {
 
 /// Splits the first remarks for all readers from the others.
 fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
-    let (mut first, others): (Vec<&Remark>, Vec<&Remark>) = all
-        .iter()
-        .partition(|remark| remark.kind.is_for_everybody());
+    let is_first = |remark: &&Remark| remark.kind.is_for_everybody();
+    let (mut first, others): (Vec<&Remark>, Vec<&Remark>) = all.iter().partition(is_first);
     let more = first.split_off(first.len().min(REMARKS));
     (first, [more, others].concat())
 }
@@ -166,8 +163,7 @@ impl Written {
     fn of(section: &Section, number: usize, placed: &mut Placed) -> Result<Self, FormatError> {
         let whole = section.heading.as_deref().unwrap_or_default();
         let (heading, note) = whole.split_once(" (").unwrap_or((whole, ""));
-        let (mut pictures, mut said, mut tables, mut rows) =
-            (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut pictures, mut said, mut tables, mut rows) = (vec![], vec![], vec![], 0);
         for block in &section.blocks {
             match block {
                 Block::Table(table) => {
@@ -209,11 +205,10 @@ fn data(document: &Document) -> Result<String, FormatError> {
         .replace('&', "\\u0026"))
 }
 
-/// Content Security Policy of a page with this style and script: it shows the style, runs the script, sends its forms
-/// there, and nothing else.
-fn of_page(style: &str, script: &str, forms: &str) -> String {
+/// Content Security Policy of a page with this style and script: it shows the style, runs the script, and nothing else.
+fn of_page(style: &str, script: &str) -> String {
     format!(
-        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action {forms}",
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
         hash(style),
         hash(script),
     )
