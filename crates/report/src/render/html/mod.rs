@@ -18,7 +18,7 @@ use crate::document::REMARKS;
 use crate::units::counted;
 use crate::verdict::{REASONS, Verdict};
 use crate::visible::{json, visible};
-use crate::{Block, Conditions, Depth, Document, Limits, Remark, Section};
+use crate::{Block, Conditions, Depth, Document, Remark, Section};
 use blocks::{EVERY, Placed};
 
 pub use site::add_pages;
@@ -106,12 +106,6 @@ struct Written {
     depth: Depth,
 }
 
-/// Limits of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
-pub const LIMITS: Limits = Limits {
-    rows: 2_000,
-    warnings: 1_000,
-};
-
 pub static FORMAT: Format = Format {
     word: "html",
     about: "One page for a browser, which works offline and from a file",
@@ -119,9 +113,9 @@ pub static FORMAT: Format = Format {
     write: |exported| render(exported.document(), ReadIn::File),
 };
 
-/// The page, within [`LIMITS`].
+/// The page, [capped](Document::capped).
 pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatError> {
-    let mut document = document.capped(LIMITS);
+    let mut document = document.capped();
     // The data have the same order, by which the script finds the rows.
     document
         .sections

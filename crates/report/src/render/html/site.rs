@@ -14,15 +14,13 @@ use keymark_records::published::{
 };
 
 use super::blocks::{self, Placed};
-use super::{FormatError, LIMITS, STYLE, Written, of_page};
+use super::{FormatError, STYLE, Written, of_page};
 use crate::report::FigureFilter;
 use crate::site::{
     Device, Devices, KeySection, OfDevice, Pages, RecordOrigin, Site, SiteMachine, SiteSource,
 };
-use crate::{Document, Section, units};
+use crate::{Document, PAGE_WARNINGS, Section, units};
 
-/// Remarks of a section, beyond which a browser gets slow.
-const REMARKS: usize = 1_000;
 /// Letters of a name that may be longer in its record.
 const NAME: usize = 120;
 
@@ -195,9 +193,9 @@ fn device_page<'a>(site: &'a Site, device: &'a Device) -> Result<DevicePage<'a>,
     let sections = device.sections.iter().map(|section| {
         // What is beyond a browser's patience is left out, and said.
         let whole = Section::headed(&section.heading, section.blocks.clone());
-        let shown = &Document::of(vec![whole]).capped(LIMITS).sections[0];
+        let shown = &Document::of(vec![whole]).capped().sections[0];
         let mut written = Written::of(shown, 0, &mut placed)?;
-        written.said.truncate(REMARKS);
+        written.said.truncate(PAGE_WARNINGS);
         Ok((section, written))
     });
     Ok(DevicePage {
