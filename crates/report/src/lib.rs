@@ -34,3 +34,8 @@ pub fn grouped<K: PartialEq, T>(
     }
     groups
 }
+
+/// Collects items, if there are any.
+pub(crate) fn non_empty<T>(items: impl IntoIterator<Item = T>) -> Option<Vec<T>> {
+    Some(Vec::from_iter(items)).filter(|items| !items.is_empty())
+}

@@ -1,6 +1,8 @@
 //! The main table for programs: one flat JSON object a row, and CSV; and a series' table as CSV. Times are in seconds. The
 //! names of columns are the interface of `--format json` and of CSV, and docs/output.md explains them.
 
+use std::io;
+
 use keymark_bench::Parameters;
 use keymark_stats::Summary;
 use serde::{Serialize, Serializer};
@@ -164,14 +166,10 @@ impl Serialize for FlatRow<'_> {
 }
 
 /// Rows as CSV with a header line.
-pub fn csv<R>(
-    columns: &Columns<R>,
-    rows: &[R],
-    out: impl std::io::Write,
-) -> Result<(), csv::Error> {
+pub fn csv<R>(columns: &Columns<R>, rows: &[R]) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(false)
-        .from_writer(out);
+        .from_writer(Vec::new());
     if !rows.is_empty() {
         writer.write_record(columns.iter().map(|(name, _)| name))?;
     }
@@ -179,5 +177,13 @@ pub fn csv<R>(
         let cells = columns.iter().map(|(_, of)| of(row).map(Value::in_csv));
         writer.serialize(cells.collect::<Vec<_>>())?;
     }
-    writer.flush().map_err(csv::Error::from)
+    Ok(finished(writer)?)
+}
+
+/// Returns all that was written.
+pub(crate) fn finished(writer: csv::Writer<Vec<u8>>) -> io::Result<String> {
+    let bytes = writer
+        .into_inner()
+        .map_err(csv::IntoInnerError::into_error)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
 }

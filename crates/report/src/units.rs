@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 
@@ -143,14 +144,10 @@ pub fn counted<N: PartialEq + From<u8> + fmt::Display>(number: N, what: &str) ->
 /// `a, b and 4 more`, with `most` names at most
 pub fn first_names<T: fmt::Display>(names: impl IntoIterator<Item = T>, most: usize) -> String {
     let mut names = names.into_iter();
-    let first: Vec<String> = names
-        .by_ref()
-        .take(most)
-        .map(|name| name.to_string())
-        .collect();
+    let first = names.by_ref().take(most).join(", ");
     match names.count() {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use askama::filters::Escaper;
+use keymark_bench::outside::visible::is_unseen;
 
 use crate::visible::visible;
 
@@ -35,7 +36,7 @@ pub(crate) fn px(value: f64) -> String {
     }
 }
 
-/// Escapes text for XML. U+FFFD replaces what XML 1.0 cannot hold (§2.2).
+/// Escapes text for XML. U+FFFD replaces what XML 1.0 cannot hold (§2.2), and what is not seen.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -46,16 +47,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\r' | '\t' => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            // What turns the direction of text, or is not seen (UAX #9 §2).
-            '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' => out.push('\u{fffd}'),
+            c if is_unseen(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -82,11 +82,9 @@ fn document(
 }
 
 pub(crate) fn text(format: &Format, exported: &Exported<'_>) -> Result<String, Failure> {
-    let mut text = Vec::new();
-    match (format.write)(exported, &mut text) {
+    match (format.write)(exported) {
         Err(several @ FormatError::SeveralRuns) => Err(Failure::usage(several)),
-        Err(other) => Err(other.into()),
-        Ok(()) => Ok(String::from_utf8_lossy(&text).into_owned()),
+        written => Ok(written?),
     }
 }
 

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use itertools::Itertools;
 use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
@@ -66,11 +67,9 @@ const SERVICE: &str = "service=";
 pub(super) fn is_address(name: &Path) -> bool {
     let name = name.to_string_lossy();
     let scheme = name.split_once("://").map(|(scheme, _)| scheme);
+    let may_follow = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     let is_scheme = |scheme: &str| {
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(may_follow)
     };
     scheme.is_some_and(is_scheme) || BEGINNINGS.iter().any(|begin| after(&name, begin).is_some())
 }
@@ -101,17 +100,13 @@ impl Address {
         if let (true, Some(port)) = (config.get_ports().is_empty(), set("port", "PGPORT")) {
             config.port(port.parse().map_err(|error| refused(&error))?);
         }
-        let user = config
-            .get_user()
-            .map(str::to_owned)
-            .or_else(|| set("user", "PGUSER"));
-        let user = user
-            .or_else(|| variable("USER"))
-            .unwrap_or_else(|| "root".to_owned());
+        let user = config.get_user().map(str::to_owned);
+        let user = user.or_else(|| set("user", "PGUSER"));
+        let user = user.or_else(|| variable("USER"));
+        let user = user.unwrap_or_else(|| "root".to_owned());
         let database = config.get_dbname().map(str::to_owned);
-        let database = database
-            .or_else(|| set("dbname", "PGDATABASE"))
-            .unwrap_or_else(|| user.clone());
+        let database = database.or_else(|| set("dbname", "PGDATABASE"));
+        let database = database.unwrap_or_else(|| user.clone());
         config
             .user(&user)
             .dbname(&database)
@@ -127,18 +122,15 @@ impl Address {
         }
         let (mode, check) = secured(set("sslmode", "PGSSLMODE").as_deref(), is_local(&config))?;
         config.ssl_mode(mode);
-        let own = home.join(".postgresql/root.crt");
-        let usual = if own.exists() {
-            own
-        } else {
-            AUTHORITIES.into()
-        };
         let authorities = set("sslrootcert", "PGSSLROOTCERT").filter(|file| file != "system");
+        let own = home.join(".postgresql/root.crt");
+        let own = Some(own).filter(|own| own.exists());
+        let authorities = authorities.map(PathBuf::from).or(own);
         Ok(Self {
             config,
             silence,
             check,
-            authorities: authorities.map_or(usual, PathBuf::from),
+            authorities: authorities.unwrap_or_else(|| AUTHORITIES.into()),
         })
     }
 
@@ -220,15 +212,10 @@ fn split(url: &str) -> (String, Settings) {
     };
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let (ours, others): (Vec<_>, Vec<_>) = pairs.partition(|(key, _)| OURS.contains(key));
-    let others: Vec<String> = others
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
+    let mut others = others.iter().map(|(key, value)| format!("{key}={value}"));
     let decoded = |(key, value): (&str, &str)| {
-        (
-            key.to_owned(),
-            percent_decode_str(value).decode_utf8_lossy().into_owned(),
-        )
+        let value = percent_decode_str(value).decode_utf8_lossy();
+        (key.to_owned(), value.into_owned())
     };
     let ours = ours.into_iter().map(decoded).collect();
     (format!("{place}?{}", others.join("&")), ours)
@@ -278,10 +265,8 @@ fn of_file(file: &Path, config: &Config, user: &str, database: &str) -> Option<S
         let fields = fields(line);
         let (wanted, password) = (fields.get(..4)?, fields.get(4)?);
         let has = [host.as_str(), &port, database, user];
-        let fits = wanted
-            .iter()
-            .zip(has)
-            .all(|(field, has)| field == "*" || field == has);
+        let mut both = wanted.iter().zip(has);
+        let fits = both.all(|(field, has)| field == "*" || field == has);
         fits.then(|| password.clone())
     })
 }

@@ -50,16 +50,10 @@ impl Archive {
 
     fn lines(&self, database: &dyn Database) -> Result<Vec<RunLine>> {
         let runs = "SELECT id, started_utc, state FROM run ORDER BY started_utc DESC, id DESC";
-        let mut lines: Vec<RunLine> = database
-            .rows(runs, &[], |row| self.readable(row, line(row)))?
-            .into_iter()
-            .flatten()
-            .collect();
-        let numbers: HashMap<String, usize> = lines
-            .iter()
-            .enumerate()
-            .map(|(number, line)| (line.id.0.clone(), number))
-            .collect();
+        let lines = database.rows(runs, &[], |row| self.readable(row, line(row)))?;
+        let mut lines: Vec<RunLine> = lines.into_iter().flatten().collect();
+        let numbers = lines.iter().map(|line| line.id.0.clone()).zip(0..);
+        let numbers: HashMap<String, usize> = numbers.collect();
         let mut each = |statement, note: fn(&mut RunLine, &SqlRow) -> Result<()>| {
             database.query(statement, &[], &mut |row| {
                 let number = numbers.get(&row.get::<String>(0)?);
@@ -101,15 +95,12 @@ impl Archive {
 
     /// Returns an error for each damaged run that was left out of results so far.
     pub fn unreadable(&self) -> Vec<ArchiveError> {
-        self.unreadable
-            .borrow()
-            .iter()
-            .map(|(run, reason)| ArchiveError::DamagedRun {
-                path: self.path.clone(),
-                run: run.clone(),
-                reason: reason.clone(),
-            })
-            .collect()
+        let damaged = |(run, reason): (&String, &String)| ArchiveError::DamagedRun {
+            path: self.path.clone(),
+            run: run.clone(),
+            reason: reason.clone(),
+        };
+        self.unreadable.borrow().iter().map(damaged).collect()
     }
 
     /// Returns a run with all its samples.
@@ -162,13 +153,10 @@ impl Archive {
         let database = &self.database;
         // The run may still be measured.
         let _snapshot = database.snapshot()?;
-        let head = format!(
-            "SELECT {}, sum, id, schema FROM run WHERE id = $1",
-            RUN.columns
-        );
-        let mut record = database
-            .first(&head, values![id], record)?
-            .ok_or_else(|| ArchiveError::damaged("its row is missing"))?;
+        let columns = RUN.columns;
+        let head = format!("SELECT {columns}, sum, id, schema FROM run WHERE id = $1");
+        let record = database.first(&head, values![id], record)?;
+        let mut record = record.ok_or_else(|| ArchiveError::damaged("its row is missing"))?;
         record.cases = self.cases(id, wanted)?;
         if record.cases.len() != record.plan.cases.len() {
             return Err(ArchiveError::damaged("a case is missing"));
@@ -290,17 +278,14 @@ impl Archive {
             }
             Ok(())
         })?;
-        blocks
-            .into_iter()
-            .map(|(_, sum, block)| {
-                if seal_of_block(&block) == sum {
-                    return Ok(block);
-                }
-                Err(ArchiveError::damaged(
-                    "a block of samples does not match its checksum",
-                ))
-            })
-            .collect()
+        let checked = |(_, sum, block)| match seal_of_block(&block) == sum {
+            true => Ok(block),
+            false => {
+                let reason = "a block of samples does not match its checksum";
+                Err(ArchiveError::damaged(reason))
+            }
+        };
+        blocks.into_iter().map(checked).collect()
     }
 }
 
@@ -316,7 +301,6 @@ fn block(row: &SqlRow) -> Result<(i64, String, Block)> {
     Ok((row.get(0)?, row.get(5)?, block))
 }
 
-/// Reads a run without what is counted for all runs at once.
 impl RunLine {
     fn add_case(&mut self, row: &SqlRow) -> Result<()> {
         self.cases += 1;
@@ -332,6 +316,7 @@ impl RunLine {
     }
 }
 
+/// Reads a run without what is counted for all runs at once.
 fn line(row: &SqlRow) -> Result<RunLine> {
     Ok(RunLine {
         id: RunId(row.get(0)?),
@@ -364,11 +349,9 @@ fn record(row: &SqlRow) -> Result<Record> {
 fn sample(row: &SqlRow) -> Result<Sample> {
     let time = |column| row.get(column).map(Timestamp);
     let code: u8 = row.get(4)?;
-    let outcome = Outcome::ALL
-        .iter()
-        .copied()
-        .find(|outcome| outcome_code(*outcome) == code)
-        .ok_or_else(|| ArchiveError::damaged(format!("outcome {code}")))?;
+    let mut outcomes = Outcome::ALL.iter().copied();
+    let outcome = outcomes.find(|outcome| outcome_code(*outcome) == code);
+    let outcome = outcome.ok_or_else(|| ArchiveError::damaged(format!("outcome {code}")))?;
     let cpu = row.get::<Option<u32>>(5)?.zip(row.get(6)?);
     Ok(Sample {
         worker: row.get(0)?,

@@ -9,10 +9,8 @@ use super::{ArchiveError, Result, outcome_code};
 impl Transaction<'_> {
     pub(super) fn has(&self, id: &RunId) -> Result<bool> {
         let found = "SELECT 1 FROM run WHERE id = $1";
-        Ok(self
-            .database
-            .first(found, values![&id.0], |_| Ok(()))?
-            .is_some())
+        let found = self.database.first(found, values![&id.0], |_| Ok(()))?;
+        Ok(found.is_some())
     }
 
     /// Returns the rows of a run's cases in the plan's order.
@@ -40,8 +38,8 @@ impl Transaction<'_> {
             ],
         )?;
         self.seal_run(&record.id)?;
-        (0_u32..)
-            .zip(&record.cases)
+        let cases = (0_u32..).zip(&record.cases);
+        cases
             .map(|(number, case)| self.add_case(&record.id, number, case))
             .collect()
     }
@@ -58,12 +56,11 @@ impl Transaction<'_> {
     }
 
     pub(super) fn add_block(&self, case: i64, block: &Block) -> Result<()> {
-        let (done, total) = block
+        let done = block.done().count() as u64;
+        let total = block
             .done()
             .map(Sample::latency_ns)
-            .fold((0_i64, 0_u64), |(done, total), latency| {
-                (done + 1, total.saturating_add(latency))
-            });
+            .fold(0, u64::saturating_add);
         let optional =
             |number: Option<u64>, what| number.map(|number| stored(number, what)).transpose();
         let id: i64 = self.database.value(
@@ -73,7 +70,7 @@ impl Transaction<'_> {
                 case,
                 block.round,
                 stored(block.samples.len() as u64, "a block's length")?,
-                done,
+                stored(done, "a block's length")?,
                 stored(total, "the time of a block's operations")?,
                 optional(block.queue.map(|queue| queue.length_ns), "a block's length")?,
                 optional(block.queue.map(|queue| queue.waiting), "a queue's length")?,
@@ -81,11 +78,9 @@ impl Transaction<'_> {
                 seal_of_block(block),
             ],
         )?;
-        let samples: Vec<SampleRow> = (0_i64..)
-            .zip(&block.samples)
-            .map(|(number, sample)| sample_row(id, number, sample))
-            .collect::<Result<_>>()?;
-        self.database.append(&samples)
+        let samples = (0_i64..).zip(&block.samples);
+        let samples = samples.map(|(number, sample)| sample_row(id, number, sample));
+        self.database.append(&samples.collect::<Result<Vec<_>>>()?)
     }
 
     /// Adds the case's ending, and what is known only then.

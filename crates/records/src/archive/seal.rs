@@ -1,5 +1,6 @@
 //! Checksums of rows and blocks find changes by a disk or a copy. They are no defense against people who may write to the archive.
 
+use itertools::Itertools;
 use keymark_bench::{Block, RunId, Sample};
 use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
@@ -56,12 +57,11 @@ impl Transaction<'_> {
     /// Stores the checksum of a row as it is now.
     pub(super) fn seal(&self, id: &Value, row: &Sealed) -> Result<()> {
         let columns = format!("SELECT {} FROM {} WHERE id = $1", row.columns, row.from);
-        let texts = self
-            .database
-            .first(&columns, values![id], |found| row.texts(found))?;
+        let database = self.database;
+        let texts = database.first(&columns, values![id], |found| row.texts(found))?;
         let Some(texts) = texts else { return Ok(()) };
         let update = format!("UPDATE {} SET sum = $1 WHERE id = $2", row.table);
-        self.database.execute(&update, values![seal(&texts), id])
+        database.execute(&update, values![seal(&texts), id])
     }
 }
 
@@ -70,10 +70,9 @@ const SUM: usize = 8;
 
 /// Returns the checksum of a row's columns.
 fn seal(columns: &[Option<String>]) -> String {
-    let texts: Vec<&str> = columns
+    let mut texts = columns
         .iter()
-        .map(|text| text.as_deref().unwrap_or_default())
-        .collect();
+        .map(|text| text.as_deref().unwrap_or_default());
     hex::encode(&Sha256::digest(texts.join("\n"))[..SUM])
 }
 

@@ -9,7 +9,7 @@ use keymark_bench::outside::visible::excerpt;
 use keymark_bench::series::SeriesId;
 use keymark_bench::{Record, RunState};
 
-use super::database::values;
+use super::database::{SqlRow, values};
 use super::{Archive, ArchiveError};
 
 /// Prefix of the name of a series.
@@ -82,10 +82,8 @@ impl FromStr for SideSelector {
     type Err = SelectorError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.split(',')
-            .map(str::parse)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let runs = text.split(',').map(str::parse);
+        runs.collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -135,25 +133,20 @@ impl Archive {
                 let series = self.series_of(&id)?;
                 series.ok_or_else(|| self.no_such_run(&which.to_string()))
             }
-            RunSelector::LastSeries(back) => self.last_series(*back, which),
-            RunSelector::Series(prefix) => self
-                .one_of(
-                    "SELECT series FROM run WHERE substr(series, 1, length($1)) = $1
-                     GROUP BY series ORDER BY length(series), series",
-                    prefix,
-                    &which.to_string(),
-                )
-                .map(SeriesId),
+            RunSelector::LastSeries(back) => {
+                // Names begin with the time; of two that alternate, the one of the keymark that made them is the last.
+                let nth = "SELECT DISTINCT series FROM run WHERE series IS NOT NULL
+                           ORDER BY series DESC LIMIT 1 OFFSET $1";
+                let found = |row: &SqlRow| row.get(0).map(SeriesId);
+                let series = self.ask(|database| database.first(nth, values![*back], found))?;
+                series.ok_or_else(|| self.no_such_run(&which.to_string()))
+            }
+            RunSelector::Series(prefix) => {
+                let names = "SELECT series FROM run WHERE substr(series, 1, length($1)) = $1
+                             GROUP BY series ORDER BY length(series), series";
+                self.one_of(names, prefix, &which.to_string()).map(SeriesId)
+            }
         }
-    }
-
-    fn last_series(&self, back: u32, which: &RunSelector) -> super::Result<SeriesId> {
-        // Names begin with the time; of two that alternate, the one of the keymark that made them is the last.
-        let nth = "SELECT DISTINCT series FROM run WHERE series IS NOT NULL
-                   ORDER BY series DESC LIMIT 1 OFFSET $1";
-        let name = self.ask(|database| database.first(nth, values![back], |row| row.get(0)))?;
-        name.map(SeriesId)
-            .ok_or_else(|| self.no_such_run(&which.to_string()))
     }
 
     fn series_of(&self, id: &str) -> super::Result<Option<SeriesId>> {
@@ -171,13 +164,10 @@ impl Archive {
                 Ok((row.get(0)?, row.word(1)?))
             })
         })?;
-        let is_finished = |state: RunState| state == RunState::Finished;
-        let some = runs.iter().any(|(_, state)| is_finished(*state));
-        Ok(runs
-            .into_iter()
-            .filter(|(_, state)| is_finished(*state) || !some)
-            .map(|(id, _)| id)
-            .collect())
+        let is_finished = |(_, state): &(String, RunState)| *state == RunState::Finished;
+        let some = runs.iter().any(is_finished);
+        let kept = runs.into_iter().filter(|run| !some || is_finished(run));
+        Ok(kept.map(|(id, _)| id).collect())
     }
 
     /// Returns the last finished run of each machine with a label.
@@ -190,11 +180,8 @@ impl Archive {
                       GROUP BY environment ->> 'machine' ORDER BY environment ->> 'machine'";
         let newest: Vec<String> =
             self.ask(|database| database.rows(newest, &[], |row| row.get(0)))?;
-        Ok(newest
-            .iter()
-            .filter_map(|run| run.split_once(' '))
-            .map(|(_, id)| RunSelector::Id(id.to_owned()))
-            .collect())
+        let ids = newest.iter().filter_map(|run| run.split_once(' '));
+        Ok(ids.map(|(_, id)| RunSelector::Id(id.to_owned())).collect())
     }
 
     /// Returns the series if both selections are the same runs of one.

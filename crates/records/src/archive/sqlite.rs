@@ -109,11 +109,7 @@ fn is_archive(connection: &Connection, path: &Path) -> Result<bool> {
 /// Opens a file that cannot be written. SQLite reads a write-ahead log only with its index, which it may be unable to make
 /// (sqlite.org/wal.html#readonly). Without a log, the file has everything and is read as immutable.
 pub(super) fn open_to_read(path: &Path) -> Result<Sqlite> {
-    let attempt = |how| {
-        attempt(path, how)
-            .map(Sqlite)
-            .map_err(|fault| fault.of(path))
-    };
+    let attempt = |how| attempt(path, how).map_err(|fault| fault.of(path));
     let opened = attempt("mode=ro");
     match opened.as_ref().err().and_then(ArchiveError::failure) {
         Some(ArchiveFailure::ReadOnly) if is_empty(&log(path)) => attempt("immutable=1"),
@@ -127,14 +123,14 @@ pub(super) fn open_to_read(path: &Path) -> Result<Sqlite> {
     }
 }
 
-fn attempt(path: &Path, how: &str) -> Result<Connection> {
+fn attempt(path: &Path, how: &str) -> Result<Sqlite> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(address(path, how), flags)?;
     connection.busy_timeout(PATIENCE)?;
     if is_archive(&connection, path)? {
-        return Ok(connection);
+        return Ok(Sqlite(connection));
     }
     // It cannot become one.
     Err(ArchiveError::new(ArchiveFailure::Foreign, ""))

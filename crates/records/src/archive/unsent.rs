@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use keymark_bench::RunId;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -78,12 +79,8 @@ impl Unsent {
     pub fn all(place: &Path) -> Result<Vec<Result<Self>>> {
         let failed = |error| ArchiveError::of_io(place, &error);
         let entries = fs::read_dir(place).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let mut directories: Vec<PathBuf> = entries
-            .map_err(failed)?
-            .into_iter()
-            .map(|entry| entry.path())
-            .collect();
-        directories.sort();
+        let entries = entries.map_err(failed)?.into_iter();
+        let directories = entries.map(|entry| entry.path()).sorted();
         let mut all = Vec::new();
         for directory in directories {
             let lock = File::open(&directory).ok();
@@ -97,10 +94,7 @@ impl Unsent {
                 }
                 // A keymark that was killed before it had anything to keep.
                 Err(_) if !directory.join(RUN).exists() => {}
-                Err(error) => {
-                    let refused = ArchiveError::of_io(&directory.join(ADDRESS), &error);
-                    all.push(Err(refused));
-                }
+                Err(error) => all.push(Err(ArchiveError::of_io(&directory.join(ADDRESS), &error))),
             }
         }
         Ok(all)
@@ -112,9 +106,8 @@ impl Unsent {
     /// When the copy cannot be read, or the other archive refuses it. The copy then stays.
     pub fn send(self, to: &mut Archive) -> Result<()> {
         for run in self.archive.runs()? {
-            let redacted = self
-                .archive
-                .ask(|_| self.archive.load_redacted(&run.id.0))?;
+            let archive = &self.archive;
+            let redacted = archive.ask(|_| archive.load_redacted(&run.id.0))?;
             to.insert_redacted(&redacted)?;
         }
         self.forget()

@@ -77,11 +77,9 @@ pub(crate) fn text(length: usize) -> Option<String> {
 
 /// Describes the limit that a table, or its beginning, exceeds.
 fn table(content: &[u8]) -> Option<String> {
-    let lines = content.split(|octet| *octet == b'\n');
-    lines
-        .zip(1..)
-        .find(|(line, _)| line.len() > LINE)
-        .map(|(_, number): (_, usize)| format!("line {number} has more than {LINE} bytes"))
+    let mut lines = content.split(|octet| *octet == b'\n');
+    let long = lines.position(|line| line.len() > LINE);
+    long.map(|before| format!("line {} has more than {LINE} bytes", before + 1))
         .or_else(|| (content.len() > TABLE).then(|| format!("it has more than {TABLE} bytes")))
 }
 
@@ -138,9 +136,8 @@ impl ContentKind {
 
 /// Strips the mark that some editors put before UTF-8 (RFC 8259 §8.1 permits to ignore it).
 pub(crate) fn without_mark(content: &[u8]) -> &[u8] {
-    content
-        .strip_prefix("\u{feff}".as_bytes())
-        .unwrap_or(content)
+    let rest = content.strip_prefix("\u{feff}".as_bytes());
+    rest.unwrap_or(content)
 }
 
 fn workers(case: &Case) -> Option<String> {

@@ -67,11 +67,8 @@ pub fn share(record: &Record, personal: &[Personal]) -> serde_json::Result<Share
     let mut record = record.clone();
     let mut cleaner = Cleaner::new(personal);
     let renamed = cleaner.identities(&mut record);
-    let samples: Vec<Vec<Block>> = record
-        .cases
-        .iter_mut()
-        .map(|case| mem::take(&mut case.blocks))
-        .collect();
+    let cases = record.cases.iter_mut();
+    let samples: Vec<Vec<Block>> = cases.map(|case| mem::take(&mut case.blocks)).collect();
     cleaner.clients(&mut record);
     cleaner.learn(&record)?;
     let mut value = serde_json::to_value(&record)?;
@@ -79,10 +76,8 @@ pub fn share(record: &Record, personal: &[Personal]) -> serde_json::Result<Share
     let mut record: Record = serde_json::from_value(value)?;
     for (case, blocks) in record.cases.iter_mut().zip(samples) {
         case.blocks = blocks;
-        let alone = case
-            .server_load
-            .as_mut()
-            .and_then(|load| load.alone.as_mut());
+        let load = case.server_load.as_mut();
+        let alone = load.and_then(|load| load.alone.as_mut());
         if let Some(Calculator::Libcrypto(version)) = alone.map(|alone| &mut alone.by) {
             *version = cleaner.clean(version);
         }
@@ -251,12 +246,8 @@ impl Cleaner {
     fn identities(&mut self, record: &mut Record) -> BTreeMap<DeviceName, DeviceName> {
         let mut renamed = BTreeMap::new();
         for (number, store) in (1..).zip(&mut record.stores) {
-            let label = store
-                .product
-                .split_once(", token '")
-                .map(|(_, label)| label.trim_end_matches('\''));
-            if let Some(label) = label {
-                self.add("label", label, "token");
+            if let Some((_, label)) = store.product.split_once(", token '") {
+                self.add("label", label.trim_end_matches('\''), "token");
             }
             let Some(serial) = store.serial.take().filter(|serial| !serial.is_empty()) else {
                 continue;
@@ -276,11 +267,8 @@ impl Cleaner {
 
     /// Replaces the names of load generators by numbers.
     fn clients(&mut self, record: &mut Record) {
-        for load in record
-            .cases
-            .iter_mut()
-            .filter_map(|case| case.server_load.as_mut())
-        {
+        let cases = record.cases.iter_mut();
+        for load in cases.filter_map(|case| case.server_load.as_mut()) {
             let is_number = |name: &String| {
                 let number = name.strip_prefix(CLIENT);
                 number.is_some_and(|number| number.parse::<u32>().is_ok())
@@ -288,25 +276,19 @@ impl Cleaner {
             if load.clients.keys().all(is_number) {
                 continue;
             }
-            let clients = mem::take(&mut load.clients).into_iter().zip(1..);
-            load.clients = clients
-                .map(|((name, end), number): (_, u32)| {
-                    let by = format!("{CLIENT}{number}");
-                    self.add("client", &name, &by);
-                    self.count(&name);
-                    (by, end)
-                })
-                .collect();
+            for (number, (name, end)) in (1..).zip(mem::take(&mut load.clients)) {
+                let by = format!("{CLIENT}{number}");
+                self.add("client", &name, &by);
+                self.count(&name);
+                load.clients.insert(by, end);
+            }
         }
     }
 
     /// Finds homes of users of other machines in failures and paths of modules.
     fn learn(&mut self, record: &Record) -> serde_json::Result<()> {
-        let mut texts: Vec<String> = record
-            .cases
-            .iter()
-            .map(|case| case.case.device.to_string())
-            .collect();
+        let devices = record.cases.iter().map(|case| &case.case.device);
+        let mut texts: Vec<String> = devices.map(DeviceName::to_string).collect();
         let mut value = serde_json::to_value(record)?;
         each_text(&mut value, &mut |text| texts.push(text.clone()));
         let mut names: Vec<String> = Vec::new();
@@ -318,10 +300,9 @@ impl Cleaner {
                 names.extend(name.flatten().map(str::to_owned));
             }
         }
-        let users = record
-            .cases
-            .iter()
-            .filter_map(|case| case.server_load.as_ref()?.server.get("worker_user"));
+        let loads = record.cases.iter();
+        let loads = loads.filter_map(|case| case.server_load.as_ref());
+        let users = loads.filter_map(|load| load.server.get("worker_user"));
         names.extend(users.cloned());
         for name in names {
             for place in ["/home/", "/Users/"] {

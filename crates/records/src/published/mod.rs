@@ -102,11 +102,8 @@ fn check(header: &StringRecord) -> Result<(), ImportFault> {
 }
 
 fn record(path: &Path, rows: &[PublishedRow]) -> Record {
-    let stem = path
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = stem.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let cases = rows.iter().filter_map(PublishedRow::case);
     let (stores, cases): (Vec<_>, Vec<_>) = cases.unique_by(|(_, case)| case.case.key()).unzip();
     let stores = stores.into_iter().unique_by(|store| store.device.clone());
@@ -131,10 +128,9 @@ fn record(path: &Path, rows: &[PublishedRow]) -> Record {
 /// Returns the beginning of the first year in the rows.
 fn beginning_of_year(rows: &[PublishedRow]) -> jiff::Timestamp {
     let mut years = rows.iter().filter_map(|row| row.date.get(..4));
-    years
-        .find(|digits| ("1970".."2100").contains(digits))
-        .and_then(|digits| format!("{digits}-01-01T00:00:00Z").parse().ok())
-        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+    let first = years.find(|digits| ("1970".."2100").contains(digits));
+    let first = first.and_then(|digits| format!("{digits}-01-01T00:00:00Z").parse().ok());
+    first.unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
 /// Files of `data/published`.
@@ -200,14 +196,11 @@ impl PublishedTable {
         let fitting = || SHIPPED.iter().filter(|each| each.name.starts_with(wanted));
         let exactly = fitting().find(|each| each.name == wanted);
         let only = exactly.or_else(|| fitting().next().filter(|_| fitting().count() == 1));
-        only.filter(|_| !wanted.is_empty())
-            .copied()
-            .ok_or_else(|| {
-                let known = SHIPPED.iter().map(|each| each.name).join(", ");
-                format!(
-                    "unknown published figures '{wanted}'; choose from {known}, or give the path of a .csv file"
-                )
-            })
+        let only = only.filter(|_| !wanted.is_empty());
+        only.copied().ok_or_else(|| {
+            let known = SHIPPED.iter().map(|each| each.name).join(", ");
+            format!("unknown published figures '{wanted}'; choose from {known}, or give the path of a .csv file")
+        })
     }
 
     /// Reads the user's own table, which then lives as long as the program.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use itertools::Itertools;
 use keymark_bench::outside::visible::excerpt;
 use keymark_bench::store::Capability;
 use keymark_bench::{
@@ -232,10 +233,8 @@ impl RowText<'_> {
         if self.source.is_empty() {
             return Err("the source is missing; give its address or title".to_owned());
         }
-        let (algorithm, operation) = (
-            Term::<Algorithm>::parse("algorithm", self.algorithm)?,
-            Term::<Operation>::parse("operation", self.operation)?,
-        );
+        let algorithm = Term::<Algorithm>::parse("algorithm", self.algorithm)?;
+        let operation = Term::<Operation>::parse("operation", self.operation)?;
         if let (Some(key), Some(what)) = (algorithm.known(), operation.known())
             && what != Operation::Handshake
             && !key.has(what)
@@ -313,10 +312,19 @@ fn number(text: &str) -> Result<Option<u64>, String> {
         return Ok(None);
     }
     // Every database has room for 32 bits.
-    let number = text.parse::<u32>().ok().filter(|n| *n > 0);
-    number
-        .map(|n| Some(n.into()))
-        .ok_or_else(|| format!("n '{}' must be a number of operations", excerpt(text)))
+    match text.parse::<u32>() {
+        Ok(number) if number > 0 => Ok(Some(number.into())),
+        _ => Err(format!(
+            "n '{}' must be a number of operations",
+            excerpt(text)
+        )),
+    }
+}
+
+/// Joins the words that there are.
+fn joined(words: &[&str], between: &str) -> String {
+    let words = words.iter().filter(|word| !word.is_empty());
+    words.format(between).to_string()
 }
 
 impl PublishedRow {
@@ -327,11 +335,8 @@ impl PublishedRow {
 
     /// Returns whether one command of an OpenPGP application was timed: the device's part of a gpg process.
     pub fn is_openpgp_command(&self) -> bool {
-        self.timed == Timed::Command
-            && !self.is_piv()
-            && self
-                .device
-                .is_some_and(|device| device.kind == DeviceKind::Keycard)
+        let is_keycard = |device: &CatalogueDevice| device.kind == DeviceKind::Keycard;
+        self.timed == Timed::Command && !self.is_piv() && self.device.is_some_and(is_keycard)
     }
 
     /// Returns the mean time of one operation, if the row has one.
@@ -391,9 +396,8 @@ impl PublishedRow {
     fn reported(&self) -> StoreIdentity {
         let application = if self.is_piv() { "PIV" } else { "" };
         let words = [&*self.name, &*self.firmware, application];
-        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let (kind, provenance) = (StoreKind::REPORTED, Provenance::Published);
-        let name = DeviceName::new(words.join(" "));
+        let name = DeviceName::new(joined(&words, " "));
         let mut store = StoreIdentity::new(name, kind, provenance, &*self.name);
         if !self.firmware.is_empty() {
             let firmware = ("firmware".to_owned(), self.firmware.clone());
@@ -442,14 +446,11 @@ impl PublishedRow {
     fn remark(&self) -> String {
         let plain = self.timed == Timed::Program || self.timed == Timed::Handshake;
         let through = if plain { "" } else { &*self.through };
-        let grade = if self.grade == Grade::Measured {
-            ""
-        } else {
-            self.grade.for_people()
+        let grade = match self.grade {
+            Grade::Measured => "",
+            grade => grade.for_people(),
         };
-        let words = [&*self.note, through, grade, &*self.source];
-        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        words.join("; ")
+        joined(&[&self.note, through, grade, &self.source], "; ")
     }
 
     /// Returns the scheme of signatures. Keys of gpg have no passphrase, unless the note mentions a cached one.

@@ -1,6 +1,6 @@
 //! The figures of a run compared with published ones of the same operations.
 
-use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Parameters, Record, StackName};
+use keymark_bench::{Algorithm, Case, CaseKey, DeviceName, Load, Operation, Record, StackName};
 use keymark_stats::Seconds;
 
 use super::{Analysis, Row, tables};
@@ -54,35 +54,27 @@ impl Analysis {
             .name("source", |(_, source)| source.clone())
             .provenance(|(row, _)| row.case.provenance)
             .table();
-        let means = rows
-            .iter()
-            .filter_map(|(row, _)| DotRow::mean(row))
-            .collect();
+        let means = rows.iter().filter_map(|(row, _)| DotRow::mean(row));
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
         let title = "mean time of an operation, with published figures";
-        let picture = pictures::means(title, tolerance, means);
+        let picture = pictures::means(title, tolerance, means.collect());
         let text = "published figures come from other machines and programs, and have no interval: they are shown \
                     with the run's own and are part of none of them";
         let remark = Block::remark(RemarkKind::MixedProvenance, text);
-        let blocks = [Block::Table(table)]
-            .into_iter()
-            .chain(picture.map(Block::Picture))
-            .chain([remark])
-            .collect();
+        let mut blocks = vec![Block::Table(table)];
+        blocks.extend(picture.map(Block::Picture));
+        blocks.push(remark);
         Some(Section::headed("compared with published figures", blocks))
     }
 }
 
 /// Returns all of a case but the device and the message's length, in which articles differ by bytes only.
-fn asked(case: &Case) -> (Algorithm, Operation, StackName, Parameters, Load) {
-    let parameters = case.parameters.clone();
-    (
-        case.algorithm,
-        case.operation,
-        case.stack,
-        parameters,
-        case.load,
-    )
+fn asked(case: &Case) -> CaseKey {
+    CaseKey {
+        device: DeviceName::new(""),
+        input_bytes: 0,
+        ..case.key()
+    }
 }
 
 /// Returns whether two cases ask the same, maybe of different devices.

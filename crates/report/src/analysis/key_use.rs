@@ -4,6 +4,7 @@ use keymark_bench::{Calculator, Case, FunctionCalls, Record, ServerLoad, TokenCa
 use keymark_stats::{Ratio, Seconds};
 
 use super::tables::handshakes;
+use crate::non_empty;
 use crate::units::counted;
 use crate::{Block, Cell, Column, RemarkKind, Section, Table};
 
@@ -75,32 +76,23 @@ fn in_file(load: &ServerLoad) -> bool {
 /// The sections of a record, if anything is known.
 pub(crate) fn sections(record: &Record) -> Vec<Section> {
     let loads = || {
-        record
-            .cases
-            .iter()
-            .filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))
+        let cases = record.cases.iter();
+        cases.filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))
     };
     let mut sections = Vec::new();
-    let spent: Vec<_> = loads()
-        .filter_map(|(case, load)| Some((case, Spent::of(case, load)?)))
-        .collect();
-    if !spent.is_empty() {
+    let spent = loads().filter_map(|(case, load)| Some((case, Spent::of(case, load)?)));
+    if let Some(spent) = non_empty(spent) {
         sections.push(Section::headed(
             "where the time of a transaction goes (the private-key operation measured by itself, the rest by \
              subtraction)",
             vec![Block::Table(breakdown(&spent)), Block::remark(RemarkKind::Basis, EXPLAINED)],
         ));
     }
-    let traced: Vec<_> = loads()
-        .filter_map(|(case, load)| Some((case, load, load.token_calls.as_ref()?)))
-        .collect();
-    if !traced.is_empty() {
+    let traced = loads().filter_map(|(case, load)| Some((case, load, load.token_calls.as_ref()?)));
+    if let Some(traced) = non_empty(traced) {
         let mut blocks = vec![Block::Table(asked(&traced))];
-        blocks.extend(
-            traced
-                .iter()
-                .filter_map(|(case, _, calls)| failed(case, calls)),
-        );
+        let cases = traced.iter();
+        blocks.extend(cases.filter_map(|(case, _, calls)| failed(case, calls)));
         sections.push(Section::headed(
             "what the server asked of its token, from the start of the load to the end of its drain",
             blocks,
@@ -186,9 +178,8 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         .value("mean", |line| line.function.mean())
         .optional(3, "p99", |line| line.function.durations.quantile(0.99))
         .maybe(waits.then(|| Column::value("waiting").leave(4)), |line| {
-            line.function
-                .waited()
-                .filter(|_| line.function.of_operation)
+            let waited = line.function.waited();
+            waited.filter(|_| line.function.of_operation)
         })
         .optional(2, "of the handshake", |line| {
             let each = line.function.total_ns as f64 / 1e9 / line.handshakes;
@@ -200,18 +191,13 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
 
 /// Calls with the private key that the token refused, or that none was made.
 fn failed(case: &Case, calls: &TokenCalls) -> Option<Block> {
-    let working = calls
-        .functions
-        .iter()
-        .filter(|(_, function)| function.of_operation);
+    let functions = calls.functions.iter();
+    let working = functions.filter(|(_, function)| function.of_operation);
     let (mut made, mut words) = (0, Vec::new());
-    for (name, function) in working {
-        made += function.calls;
-        if function.failed > 0 {
-            words.push(format!(
-                "{} of {} calls of {name} failed",
-                function.failed, function.calls
-            ));
+    for (name, FunctionCalls { calls, failed, .. }) in working {
+        made += calls;
+        if *failed > 0 {
+            words.push(format!("{failed} of {calls} calls of {name} failed"));
         }
     }
     if made == 0 {

@@ -80,10 +80,8 @@ fn at_mean_speed(
 ) -> Option<AtMeanSpeed> {
     let alone = record.case.load.is_closed() && record.case.workers() == 1;
     let speed = machine.speed.as_ref().filter(|_| alone)?;
-    let counted = record
-        .blocks
-        .iter()
-        .filter(|block| block.done().next().is_some());
+    let blocks = record.blocks.iter();
+    let counted = blocks.filter(|block| block.done().next().is_some());
     let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
     controlled(latencies, &around?, speed, &machine.dependence, seed)
 }
@@ -100,12 +98,11 @@ pub struct Overload {
 /// Returns an operation's mean time at its worker, without its time in the queue.
 pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
     let service = |sample: &Sample| sample.end.since(sample.start).as_secs_f64();
-    let (number, total) = record
-        .samples()
-        .fold((0.0, 0.0), |(number, total), sample| {
-            (number + 1.0, total + service(sample))
-        });
-    (number > 0.0).then(|| Seconds(total / number))
+    let (number, total) = (
+        record.samples().count(),
+        record.samples().map(service).sum::<f64>(),
+    );
+    (number > 0).then(|| Seconds(total / number as f64))
 }
 
 /// Returns the overload of an open loop: ρ = λS/c of 1 or more, with S as an operation's time at its worker.
@@ -116,13 +113,13 @@ pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     if utilisation.is_nan() || utilisation < 1.0 {
         return None;
     }
-    let (watched, served) = record
-        .blocks
-        .iter()
-        .filter_map(|block| Some((block.queue?.length_ns, block.samples.len())))
-        .fold((0.0, 0.0), |(watched, served), (length, samples)| {
-            (watched + length as f64 / 1e9, served + samples as f64)
-        });
+    let blocks = || record.blocks.iter().filter(|block| block.queue.is_some());
+    let watched = blocks().filter_map(|block| Some(block.queue?.length_ns as f64 / 1e9));
+    let (watched, served) = (
+        watched.sum::<f64>(),
+        blocks().map(|block| block.samples.len()),
+    );
+    let served = served.sum::<usize>() as f64;
     Some(Overload {
         utilisation: Ratio(utilisation),
         growth: (watched > 0.0).then(|| PerSecond((rate - served / watched).max(0.0))),

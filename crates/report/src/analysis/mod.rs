@@ -16,15 +16,15 @@ mod under_load;
 use std::time::Duration;
 
 use keymark_bench::{
-    Assumed, Block, Case, CaseId, CaseRecord, Comparison, Ending, Layers, Pacing, Parts, Plan,
-    Point, PublishedMean, Record, Sample, StoreIdentity, Timestamp,
+    Assumed, Block, Case, CaseId, CaseRecord, Comparison, CpuTime, Ending, Layers, Pacing, Parts,
+    Plan, Point, PublishedMean, Record, StoreIdentity, Timestamp,
 };
 use keymark_stats::{
     Band, Estimate, MachineSpeed, PerSecond, Ratio, Response, Seconds, Summary, Warning, Window,
     paired, throughput,
 };
 
-use crate::Answer;
+use crate::non_empty;
 
 pub use beside::PublishedFigure;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
@@ -77,9 +77,8 @@ pub struct Row {
 impl Row {
     /// Adds the basis of assumed times from the run's devices.
     pub fn on(self, devices: &[StoreIdentity]) -> Self {
-        let device = devices
-            .iter()
-            .find(|device| device.device == self.case.device);
+        let mut devices = devices.iter();
+        let device = devices.find(|device| device.device == self.case.device);
         Self {
             assumed: device.and_then(|device| device.assumed(self.case.capability())),
             ..self
@@ -87,10 +86,8 @@ impl Row {
     }
 
     pub(crate) fn warnings(&self) -> Vec<Warning> {
-        self.summary
-            .as_ref()
-            .map(Summary::warnings)
-            .unwrap_or_default()
+        let summary = self.summary.as_ref();
+        summary.map(Summary::warnings).unwrap_or_default()
     }
 
     pub(crate) fn has_drifted(&self) -> bool {
@@ -149,14 +146,13 @@ impl Row {
     }
 
     /// Returns whether users tolerate an operation's mean time, by its bounds. Percentiles have no upper bound in short runs.
-    pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
+    /// The inner option is `None` if the bounds do not decide.
+    pub fn tolerable(&self, tolerance: Duration) -> Option<Option<bool>> {
         let within = |time: Seconds| time.0 <= tolerance.as_secs_f64();
         let time = self.bounds()?;
-        Some(match (time.low, time.high) {
-            (_, Some(high)) if within(high) => Answer::Yes,
-            (Some(low), _) if !within(low) => Answer::No,
-            _ => Answer::Unknown,
-        })
+        let is_within = time.high.is_some_and(within);
+        let is_beyond = time.low.is_some_and(|low| !within(low));
+        Some((is_within || is_beyond).then_some(is_within))
     }
 }
 
@@ -183,18 +179,15 @@ impl Analysis {
     pub fn of(record: &Record, families: &[Layers]) -> Self {
         let machine = MachineState::of(machine_speed(record), &record.cases);
         let seed = record.plan.settings.seed;
-        let latencies: Vec<Latencies> = record
-            .cases
-            .iter()
-            .map(|case| Latencies::of(case, &machine, seed))
-            .collect();
+        let cases = record.cases.iter();
+        let latencies = cases.map(|case| Latencies::of(case, &machine, seed));
+        let latencies: Vec<Latencies> = latencies.collect();
         let row = |index| {
             let latencies = |index: usize| &latencies[index];
-            row_of(&record.plan, &record.cases, index, latencies, &machine)
+            let row = row_of(&record.plan, &record.cases, index, latencies, &machine);
+            row.on(&record.stores)
         };
-        let rows: Vec<Row> = (0..record.cases.len())
-            .map(|index| row(index).on(&record.stores))
-            .collect();
+        let rows: Vec<Row> = (0..record.cases.len()).map(row).collect();
         Self {
             rates: Vec::new(),
             scaling: scaling::scaling(record, &rows, families),
@@ -254,6 +247,7 @@ pub fn row_of<'l>(
     let throughput = has_figure(record)
         .then(|| throughput(&windows, &machine.dependence, seed))
         .flatten();
+    let load = record.server_load.as_deref();
     Row {
         id: CaseId::at(index),
         case: record.case.clone(),
@@ -263,9 +257,7 @@ pub fn row_of<'l>(
         overload,
         throughput,
         ratio: baseline.and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
-        baseline: baseline
-            .filter(|baseline| *baseline != index)
-            .map(CaseId::at),
+        baseline: baseline.filter(|other| *other != index).map(CaseId::at),
         child_cpu: child_cpu(record),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),
@@ -273,10 +265,7 @@ pub fn row_of<'l>(
         published: record.published.clone(),
         parts: record.parts.clone(),
         assumed: None,
-        under_load: record
-            .server_load
-            .as_deref()
-            .map(|load| UnderLoad::of(&record.case, load, throughput)),
+        under_load: load.map(|load| UnderLoad::of(&record.case, load, throughput)),
         predicted: None,
     }
 }
@@ -338,15 +327,10 @@ fn arrivals(block: &Block) -> Option<Window> {
 
 /// Mean user and system time of the children.
 fn child_cpu(record: &CaseRecord) -> Option<(Seconds, Seconds)> {
-    let times: Vec<_> = record
-        .samples()
-        .filter_map(|Sample { cpu, .. }| *cpu)
-        .collect();
-    let mean = |sum: u64| Seconds(sum as f64 / times.len() as f64 / 1e6);
-    (!times.is_empty()).then(|| {
-        (
-            mean(times.iter().map(|cpu| u64::from(cpu.user_us)).sum()),
-            mean(times.iter().map(|cpu| u64::from(cpu.system_us)).sum()),
-        )
-    })
+    let times = non_empty(record.samples().filter_map(|sample| sample.cpu))?;
+    let mean = |of: fn(&CpuTime) -> u32| {
+        let sum: u64 = times.iter().map(|cpu| u64::from(of(cpu))).sum();
+        Seconds(sum as f64 / times.len() as f64 / 1e6)
+    };
+    Some((mean(|cpu| cpu.user_us), mean(|cpu| cpu.system_us)))
 }

@@ -15,14 +15,8 @@ const NAMED: usize = 3;
 /// Means with a relative error above this share say little.
 const HARDLY: f64 = 0.1;
 
-/// Kinds of remarks that follow from a case's samples, in the order in which they are made.
-const OF_SAMPLES: [RemarkKind; 5] = [
-    RemarkKind::Drift,
-    RemarkKind::TooFewForDrift,
-    RemarkKind::Dependence,
-    RemarkKind::Outliers,
-    RemarkKind::Steps,
-];
+/// A warning with its row, kind, gravity and text.
+type RowWarning<'a> = (&'a Row, Warning, (RemarkKind, f64, String));
 
 fn overloaded(row: &Row) -> Option<Remark> {
     let overload = row.overload?;
@@ -63,18 +57,24 @@ fn reached(width: f64) -> String {
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     pub fn warnings(&self, record: &Record) -> Vec<Remark> {
-        let failed = self
-            .rows
-            .iter()
-            .filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
+        let rows = self.rows.iter();
+        let failed = rows.filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
         let failed = failures(failed).into_iter();
-        let mut remarks: Vec<Remark> = failed
-            .map(|text| Remark::new(RemarkKind::Failure, text))
-            .collect();
+        let failed = failed.map(|text| Remark::new(RemarkKind::Failure, text));
+        let mut remarks: Vec<Remark> = failed.collect();
         remarks.extend(self.rows.iter().filter_map(overloaded));
         remarks.extend(self.coarse(record.environment.cpu_quota));
         remarks.extend(self.imprecise(&record.plan));
-        remarks.extend(OF_SAMPLES.iter().filter_map(|kind| self.worst(*kind)));
+        let of_samples = self.rows.iter().flat_map(|row| {
+            let warnings = row.warnings().into_iter();
+            warnings.map(move |warning| {
+                let text = told(&warning);
+                (row, warning, text)
+            })
+        });
+        let kinds = grouped(of_samples, |(.., (kind, ..))| *kind).into_iter();
+        let kinds = kinds.sorted_by_key(|(kind, _)| *kind);
+        remarks.extend(kinds.filter_map(|(_, found)| self.worst(found)));
         remarks
     }
 
@@ -97,18 +97,10 @@ impl Analysis {
     }
 
     /// Remarks of one kind: the worst in full, the others by name.
-    fn worst(&self, kind: RemarkKind) -> Option<Remark> {
-        let each = self
-            .rows
-            .iter()
-            .flat_map(|row| row.warnings().into_iter().map(move |one| (row, one)));
-        let each = each.map(|(row, warning)| (row, told(&warning), warning));
-        let found = each.filter(|(_, (of_kind, ..), _)| *of_kind == kind);
-        let found = found
-            .sorted_by(|a, b| b.1.1.total_cmp(&a.1.1))
-            .collect_vec();
-        let (worst, (.., said), warning) = found.first()?;
-        if let (RemarkKind::Drift, Warning::Drift(drift), [_, _, ..]) = (kind, warning, &*found) {
+    fn worst(&self, mut found: Vec<RowWarning<'_>>) -> Option<Remark> {
+        found.sort_by(|(.., a), (.., b)| b.1.total_cmp(&a.1));
+        let (worst, warning, (kind, _, said)) = found.first()?;
+        if let (Warning::Drift(drift), [_, _, ..]) = (warning, &*found) {
             let text = format!(
                 "{} of {} cases changed during the run, most of all {} (by {:+.1} %). Their means are \
                  unreliable. Warm up longer, or check for throttling and other load",
@@ -117,15 +109,11 @@ impl Analysis {
                 worst.case,
                 drift.relative_change.0 * 100.0
             );
-            return Some(Remark::new(kind, text));
+            return Some(Remark::new(*kind, text));
         }
-        let others: Vec<String> = found
-            .iter()
-            .skip(1)
-            .map(|(row, ..)| row.case.to_string())
-            .collect();
-        let text = format!("{}: {}{}", worst.case, said, and(&others));
-        Some(Remark::new(kind, text))
+        let others = found.iter().skip(1).map(|(row, ..)| row.case.to_string());
+        let text = format!("{}: {said}{}", worst.case, and(&others.collect_vec()));
+        Some(Remark::new(*kind, text))
     }
 
     /// Remarks that most figures are uncertain, and how to improve them.

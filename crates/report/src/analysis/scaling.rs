@@ -56,10 +56,8 @@ pub struct Bounds {
 impl Bounds {
     /// Returns the bounds that no measured gain exceeds. An exceeded one rests on times that change under load.
     fn not_surpassed_by(mut self, gains: &[(u32, Estimate<Ratio>)]) -> Option<Self> {
-        let best = gains
-            .iter()
-            .map(|(_, gain)| gain.value.0)
-            .fold(1.0, f64::max);
+        let best = gains.iter().map(|(_, gain)| gain.value.0);
+        let best = best.fold(1.0, f64::max);
         if self.by_server().is_some_and(|bound| bound.0 < best) {
             self.server = None;
         }
@@ -137,10 +135,8 @@ impl Scaling {
     /// Returns the name with key and device: `rsa2048 sign softhsm raw threads`.
     pub fn name(&self) -> String {
         let (case, way) = (&self.case, self.way());
-        format!(
-            "{} {} {} {way}",
-            case.algorithm, case.operation, case.device
-        )
+        let (algorithm, operation) = (case.algorithm, case.operation);
+        format!("{algorithm} {operation} {} {way}", case.device)
     }
 
     /// Returns whether a case is this one at some number of workers.
@@ -194,13 +190,11 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
         let alone = row.case.load.with(NonZeroU32::MIN);
         row.case.key().loaded(alone)
     });
-    let curves: Vec<Curve<'_>> = groups
-        .into_iter()
-        .filter_map(|(_, group)| curve(record, rows, group))
-        .collect();
-    let several = curves
-        .iter()
-        .filter(|curve| curve.gains.len() > 1 || curve.refused.is_some());
+    let groups = groups.into_iter();
+    let curves = groups.filter_map(|(_, group)| curve(record, rows, group));
+    let curves: Vec<Curve<'_>> = curves.collect();
+    let is_several = |curve: &&Curve<'_>| curve.gains.len() > 1 || curve.refused.is_some();
+    let several = curves.iter().filter(is_several);
     let scaling = several.map(|curve| {
         let lowest = curve.lowest;
         let twin = curves.iter().find(|other| other.is_twin(curve));
@@ -245,12 +239,10 @@ fn curve<'r>(record: &Record, rows: &'r [Row], mut group: Vec<&'r Row>) -> Optio
     });
     let levels: Vec<Level> = levels.collect();
     let (base_windows, seed) = (of(base), record.plan.settings.seed);
-    let watched = levels
-        .iter()
-        .map(|level| &level.windows)
-        .chain([&base_windows])
-        .map(|windows| windows.iter().map(|window| window.length_ns).sum::<u64>())
-        .min()?;
+    let all_windows = levels.iter().map(|level| &level.windows);
+    let all_windows = all_windows.chain([&base_windows]);
+    let watched = all_windows.map(|of| of.iter().map(|window| window.length_ns).sum::<u64>());
+    let watched = watched.min()?;
     let mut gains: Vec<(u32, Estimate<Ratio>)> = Vec::new();
     if base.case.load.worker != lowest.case.load.worker {
         gains.extend(gain(&base_windows, &base_windows, seed).map(|one| (1, one)));
@@ -314,9 +306,8 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
     if alone.case.workers() != 1 {
         return None;
     }
-    let mut bottlenecks = families
-        .iter()
-        .filter_map(|layers| layers.bottleneck.clone());
+    let families = families.iter();
+    let mut bottlenecks = families.filter_map(|layers| layers.bottleneck.clone());
     let bottleneck = bottlenecks.find(|found| found.point == Point::of(&alone.case))?;
     let server = bottleneck.server.applied(&alone.case).key();
     let server = server.loaded(Load::single());

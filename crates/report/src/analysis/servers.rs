@@ -4,6 +4,7 @@
 //! one after the other, so that both sides are independent.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use itertools::Itertools;
 use keymark_bench::{Case, CaseRecord, Comparison, Record, ServerLoad, Times};
@@ -11,6 +12,7 @@ use keymark_stats::{Estimate, Ratio, independent_gain};
 
 use super::tables::{handshakes, loaded};
 use super::{Analysis, Row, windows};
+use crate::non_empty;
 use crate::units::counted;
 use crate::{Block, Cell, RemarkKind, Section, Table};
 
@@ -18,10 +20,8 @@ impl Analysis {
     pub(crate) fn servers(&self) -> Vec<Section> {
         let limits = saturated(&self.rows);
         let lost = lost(&self.rows);
-        let rates = self
-            .rates
-            .iter()
-            .map(|rates| section(rates.heading, rates_beside(&self.rows, rates)));
+        let rates = self.rates.iter();
+        let rates = rates.map(|of| section(of.heading, rates_beside(&self.rows, of)));
         // The searched limits do not come next to the handshakes per second, but before them.
         let mut limits = section(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
@@ -65,10 +65,8 @@ fn saturated(rows: &[Row]) -> Table {
 }
 
 fn rates_beside(rows: &[Row], rates: &Rates) -> Table {
-    let known = rates
-        .relative
-        .iter()
-        .filter_map(|rate| Some((rows.get(rate.case)?, rate)));
+    let relative = rates.relative.iter();
+    let known = relative.filter_map(|rate| Some((rows.get(rate.case)?, rate)));
     let (heading, times): (_, fn(Estimate<Ratio>) -> _) = match rates.times {
         Times::Cost => ("cost (95 % interval)", |gain| gain.inverse()),
         Times::Gain => ("gain (95 % interval)", |gain| gain),
@@ -131,10 +129,9 @@ pub(super) fn relative<'c>(
         Some(RelativeRate {
             case,
             beside,
-            gain: if case == beside {
-                gain.map(|_| Ratio(1.0))
-            } else {
-                gain
+            gain: match case == beside {
+                true => gain.map(|_| Ratio(1.0)),
+                false => gain,
             },
         })
     };
@@ -160,12 +157,9 @@ fn pairs(cases: &[CaseRecord], comparison: &Comparison) -> Vec<(usize, usize)> {
     });
     let pairs: Vec<(usize, usize)> = pairs.collect();
     // Alone it tells nothing.
-    let compared = |beside: usize| {
-        pairs
-            .iter()
-            .any(|&(one, other)| other == beside && one != other)
-    };
-    let told = pairs.iter().filter(|&&(_, beside)| compared(beside));
+    let compared = pairs.iter().filter(|(one, other)| one != other);
+    let compared: HashSet<usize> = compared.map(|(_, beside)| *beside).collect();
+    let told = pairs.iter().filter(|(_, beside)| compared.contains(beside));
     told.copied().collect()
 }
 
@@ -174,13 +168,11 @@ const LINES: usize = 8;
 
 /// Returns the failures of loads.
 pub(crate) fn failed(record: &Record) -> Option<Section> {
-    let loads = record
-        .cases
-        .iter()
-        .filter_map(|case| Some((case, case.server_load.as_deref()?)));
+    let cases = record.cases.iter();
+    let loads = cases.filter_map(|case| Some((case, case.server_load.as_deref()?)));
     let failed = loads.filter(|(case, load)| case.failure().is_some() || load.totals.failed > 0);
-    let blocks: Vec<Block> = failed.flat_map(|(case, load)| about(case, load)).collect();
-    (!blocks.is_empty()).then(|| Section::headed("what failed under load", blocks))
+    let blocks = non_empty(failed.flat_map(|(case, load)| about(case, load)))?;
+    Some(Section::headed("what failed under load", blocks))
 }
 
 fn about(case: &CaseRecord, load: &ServerLoad) -> Vec<Block> {

@@ -6,6 +6,7 @@ use super::{Analysis, Row, Scaling, asks_the_same};
 use crate::units;
 use crate::{Block, Cell, Column, RemarkKind, Section, TableOf};
 use keymark_records::published::PublishedTable;
+use keymark_stats::PerSecond;
 
 /// Busy for such a share of the time is busy.
 const BUSY: f64 = 0.9;
@@ -120,15 +121,12 @@ impl Analysis {
 
 /// Returns the rates of an article's machines, one signature after the other.
 fn published(row: &Row, article: &Record) -> Option<String> {
-    let alike = article
-        .cases
-        .iter()
-        .filter(|each| asks_the_same(&each.case, &row.case));
+    let cases = article.cases.iter();
+    let alike = cases.filter(|each| asks_the_same(&each.case, &row.case));
     let means = alike.filter_map(|each| Some(each.published.as_ref()?.mean.0));
     let mut rates: Vec<f64> = means.map(|mean| 1.0 / mean).collect();
     rates.sort_by(f64::total_cmp);
-    let [least, most] =
-        [rates.first()?, rates.last()?].map(|rate| units::rate(keymark_stats::PerSecond(*rate)));
+    let [least, most] = [rates.first()?, rates.last()?].map(|rate| units::rate(PerSecond(*rate)));
     Some(format!("[{}–{most}]", least.trim_end_matches("/s")))
 }
 

@@ -9,7 +9,7 @@ use keymark_stats::{PerSecond, Ratio, Seconds};
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::units;
-use crate::{Answer, Cell, Column, Table, TableOf};
+use crate::{Cell, Column, Table, TableOf};
 
 /// The main table.
 pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
@@ -33,9 +33,9 @@ pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         .optional(6, ratio, |row| row.ratio.filter(|_| is_compared(row)))
         .optional(2, "op/s", |row| Some(row.throughput?.value))
         .optional(7, format!("≤ {}", units::chosen(tolerance)), |row| {
-            row.tolerable(tolerance)
+            row.tolerable(tolerance).map(Cell::answer)
         })
-        .unless_all(Answer::Yes)
+        .unless_all(Cell::answer(Some(true)))
         .provenance(|row| row.case.provenance)
         .table()
 }
@@ -55,8 +55,7 @@ pub(crate) fn siege(rows: &[Row]) -> Table {
         .if_any()
         .value("rate", |(_, load)| load.transaction_rate)
         .value("saturated", |(_, load)| {
-            let yes = |is| if is { Answer::Yes } else { Answer::No };
-            load.overrun.map(yes)
+            load.overrun.map(|is| Cell::answer(Some(is)))
         })
         .if_any()
         .optional(6, "predicted", |(row, _)| row.predicted.map(|by| by.rate))
@@ -153,10 +152,8 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
             })
         })
     };
-    let whole = layers
-        .whole
-        .as_ref()
-        .map(|whole| Column::value(whole.heading));
+    let whole = layers.whole.as_ref();
+    let whole = whole.map(|whole| Column::value(whole.heading));
     let beside = layers.own_library.as_ref().filter(|_| family.has_beside());
     let beside = beside.map(|own| Column::value(own.beside.heading).leave(0));
     let share = Column::value(format!("{} share", layers.base.name)).leave(0);
@@ -172,11 +169,11 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
 pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
     // What the workers calculate bounds their gain, and is shown there.
     let is_shown = |part: &Part| *part != Part::Worker;
-    let with_parts = rows
+    let items = rows
         .iter()
         .filter_map(|row| Some((row, row.parts.as_ref()?)));
-    let with_parts = with_parts.filter(|(_, parts)| wanted(parts) && parts.0.keys().any(is_shown));
-    let items: Vec<(&Row, &Parts)> = with_parts.collect();
+    let items = items.filter(|(_, parts)| wanted(parts) && parts.0.keys().any(is_shown));
+    let items: Vec<(&Row, &Parts)> = items.collect();
     let had = |part: &&Part| {
         let mut parts = items.iter().map(|(_, parts)| parts);
         is_shown(part) && parts.any(|parts| parts.0.contains_key(*part))
@@ -234,13 +231,11 @@ pub(crate) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
 
 /// Gains by more workers and their limit.
 pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
-    let mut table =
-        TableOf::keys(scaling, |group| &group.case).name("stack", |group| {
-            match group.case.load.worker {
-                Worker::Process => group.way(),
-                Worker::Thread => group.case.way(),
-            }
-        });
+    let way = |group: &&Scaling| match group.case.load.worker {
+        Worker::Process => group.way(),
+        Worker::Thread => group.case.way(),
+    };
+    let mut table = TableOf::keys(scaling, |group| &group.case).name("stack", way);
     let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
     let levels: BTreeSet<u32> = gains.map(|(workers, _)| *workers).collect();
     // The most workers say most.
@@ -277,15 +272,13 @@ pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
 
 /// Returns the server's name if all groups have the same.
 fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
-    let mut names = scaling
-        .iter()
-        .filter_map(|group| Some(group.bounds.as_ref()?.server.as_ref()?.0.name));
-    let first = names.next()?;
-    Some(if names.all(|name| name == first) {
-        first
-    } else {
-        "server"
-    })
+    let groups = scaling.iter();
+    let names = groups.filter_map(|group| Some(group.bounds.as_ref()?.server.as_ref()?.0.name));
+    match names.unique().collect_vec().as_slice() {
+        [] => None,
+        [only] => Some(only),
+        _ => Some("server"),
+    }
 }
 
 /// More baselines than this are not named: the rows say 1.00 themselves.
@@ -311,10 +304,8 @@ fn heading_of_ratios(pairs: &[(&Row, &Row)]) -> String {
         let words: BTreeSet<String> = both.map(|(_, baseline)| baseline).collect();
         (told && words.len() <= NAMED).then(|| format!(" {}", words.iter().join(" or ")))
     });
-    let words: String = words.collect();
-    if words.is_empty() {
-        "ratio".to_owned()
-    } else {
-        format!("ratio to{words}")
+    match words.collect::<String>().as_str() {
+        "" => "ratio".to_owned(),
+        words => format!("ratio to{words}"),
     }
 }

@@ -56,58 +56,48 @@ pub(crate) fn of_chart(chart: &Chart, places: (f64, f64)) -> Placed {
         .filter(|panel| matches!(panel.y, Axis::Rows(_)));
     let bounds = rows.flat_map(|panel| bounds(&panel.marks));
     let figures = chart.marks().flat_map(|mark| figures(mark, Along::X));
-    placed(&chart.x, domain(&chart.x, figures, bounds), places)
+    Placed::new(&chart.x, figures, bounds, places)
 }
 
 /// Places a scale of y between two places.
 pub(crate) fn of_panel(panel: &Panel, scale: &Scale, places: (f64, f64)) -> Placed {
     let figures = panel.marks.iter().flat_map(|mark| figures(mark, Along::Y));
-    placed(scale, domain(scale, figures, bounds(&panel.marks)), places)
-}
-
-const fn placed(scale: &Scale, (low, high): (f64, f64), (from, to): (f64, f64)) -> Placed {
-    Placed {
-        spacing: scale.spacing,
-        low,
-        high,
-        from,
-        to,
-    }
+    Placed::new(scale, figures, bounds(&panel.marks), places)
 }
 
 /// Ends of a scale that shows these figures and bounds.
 fn domain(
-    scale: &Scale,
+    spacing: Spacing,
     figures: impl Iterator<Item = f64>,
     beyond: impl Iterator<Item = f64>,
 ) -> (f64, f64) {
-    let logarithmic = scale.spacing == Spacing::Logarithmic;
+    let logarithmic = spacing == Spacing::Logarithmic;
     let usable = |value: &f64| value.is_finite() && (*value > 0.0 || !logarithmic);
     let Some((low, high)) = ends(figures.filter(usable)) else {
         return if logarithmic { (0.1, 1.0) } else { (0.0, 1.0) };
     };
-    let room = match scale.spacing {
-        Spacing::Linear | Spacing::FromZero => {
-            let room = ((high - low) * BEYOND).max(high.abs().max(low.abs()));
-            (low - room, high + room)
-        }
-        Spacing::Logarithmic => (low / BEYOND, high * BEYOND),
+    let room = if logarithmic {
+        (low / BEYOND, high * BEYOND)
+    } else {
+        let room = ((high - low) * BEYOND).max(high.abs().max(low.abs()));
+        (low - room, high + room)
     };
     let held = beyond.filter(usable);
     let held = held.map(|end| end.clamp(room.0, room.1));
-    let (mut low, mut high) = ends(held.chain([low, high])).unwrap_or((low, high));
-    if scale.spacing == Spacing::FromZero {
-        (low, high) = (low.min(0.0), high.max(0.0));
+    let zero = (spacing == Spacing::FromZero).then_some(0.0);
+    let (low, high) = ends(held.chain(zero).chain([low, high])).unwrap_or((low, high));
+    if logarithmic {
+        let (low, high) = if high > low * 1.000_001 {
+            (low, high)
+        } else {
+            (low / 2.0, high * 2.0)
+        };
+        return (rounded_down(low * 0.999), rounded_up(high * 1.001));
     }
-    (low, high) = widened(scale.spacing, low, high);
-    match scale.spacing {
-        Spacing::Logarithmic => (rounded_down(low * 0.999), rounded_up(high * 1.001)),
-        Spacing::Linear | Spacing::FromZero => {
-            let step = step(high - low, 5.0);
-            let down = (low / step + 1e-9).floor() * step;
-            (down, (high / step - 1e-9).ceil() * step)
-        }
-    }
+    let (low, high) = widened(low, high);
+    let step = step(high - low, 5.0);
+    let down = (low / step + 1e-9).floor() * step;
+    (down, (high / step - 1e-9).ceil() * step)
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
@@ -115,15 +105,7 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// Gives equal values an axis.
-fn widened(spacing: Spacing, low: f64, high: f64) -> (f64, f64) {
-    if spacing == Spacing::Logarithmic {
-        let apart = high > low * 1.000_001;
-        return if apart {
-            (low, high)
-        } else {
-            (low / 2.0, high * 2.0)
-        };
-    }
+fn widened(low: f64, high: f64) -> (f64, f64) {
     if high - low > low.abs().max(high.abs()) * 1e-12 {
         (low, high)
     } else if low == 0.0 {
@@ -135,16 +117,7 @@ fn widened(spacing: Spacing, low: f64, high: f64) -> (f64, f64) {
 
 /// 1, 2 or 5 and a power of ten.
 fn step(span: f64, count: f64) -> f64 {
-    let rough = span / count.max(1.0);
-    let power = 10_f64.powf(rough.log10().floor());
-    let digit = rough / power;
-    let round = match digit {
-        d if d <= 1.0 => 1.0,
-        d if d <= 2.0 => 2.0,
-        d if d <= 5.0 => 5.0,
-        _ => 10.0,
-    };
-    let step = round * power;
+    let step = rounded_up(span / count.max(1.0));
     if step.is_finite() && step > 0.0 {
         step
     } else {
@@ -167,6 +140,23 @@ fn rounded_up(value: f64) -> f64 {
 }
 
 impl Placed {
+    fn new(
+        scale: &Scale,
+        figures: impl Iterator<Item = f64>,
+        beyond: impl Iterator<Item = f64>,
+        (from, to): (f64, f64),
+    ) -> Self {
+        let spacing = scale.spacing;
+        let (low, high) = domain(spacing, figures, beyond);
+        Self {
+            spacing,
+            low,
+            high,
+            from,
+            to,
+        }
+    }
+
     /// Returns the place of a value, or the end of the axis beyond which it is; none for a value without a place.
     pub(crate) fn at(&self, value: f64) -> Option<f64> {
         let part = match self.spacing {
@@ -187,6 +177,15 @@ impl Placed {
     pub(crate) fn holds(&self, value: f64) -> bool {
         let slack = (self.high - self.low).abs() * 1e-9;
         value >= self.low - slack && value <= self.high + slack
+    }
+
+    /// Returns the place of a bound, and whether that is on the axis: a bound beyond it is at `end`, a missing one at `open`.
+    pub(crate) fn bound(&self, bound: Option<f64>, end: f64, open: f64) -> (f64, bool) {
+        let held = bound.filter(|bound| self.holds(*bound));
+        match held.and_then(|bound| self.at(bound)) {
+            Some(at) => (at, true),
+            None => (bound.map_or(open, |_| end), false),
+        }
     }
 
     /// The ends on paper.
@@ -228,16 +227,10 @@ impl Placed {
     }
 
     fn linear(&self, scale: &Scale, apart: f64) -> Vec<(f64, Option<String>)> {
-        let step = step(
-            self.high - self.low,
-            (self.length() / apart).clamp(2.0, 10.0),
-        );
+        let count = (self.length() / apart).clamp(2.0, 10.0);
         // There are no halves of things.
-        let step = if scale.unit == Unit::Count {
-            step.max(1.0)
-        } else {
-            step
-        };
+        let least = if scale.unit == Unit::Count { 1.0 } else { 0.0 };
+        let step = step(self.high - self.low, count).max(least);
         let first = (self.low / step - 1e-6).ceil();
         (0..40)
             .map(|number| (first + f64::from(number)) * step)
@@ -250,29 +243,23 @@ impl Placed {
 
     /// Powers of ten are named; 2 and 5 as well on short axes, and the rest is between.
     fn logarithmic(&self, scale: &Scale, apart: f64) -> Vec<(f64, Option<String>)> {
-        let (low, high) = (self.low.log10().floor(), self.high.log10().ceil());
-        let decades = self.high.log10() - self.low.log10();
-        let every = (decades / 10.0).ceil().max(1.0) as usize;
-        let named: &[u32] = match decades {
-            short if short < 3.2 => &[1, 2, 5],
-            _ => &[1],
-        };
+        let (low, high) = (self.low.log10(), self.high.log10());
+        let decades = high - low;
         if decades < 0.5 {
             return self.linear(scale, apart);
         }
-        let mut ticks = Vec::new();
-        for decade in (low as i32..=high as i32).step_by(every) {
-            let digits = if every == 1 { 1..=9 } else { 1..=1 };
-            for digit in digits {
+        let every = (decades / 10.0).ceil().max(1.0) as usize;
+        let digits = if every == 1 { 1..=9 } else { 1..=1 };
+        let named: &[u32] = if decades < 3.2 { &[1, 2, 5] } else { &[1] };
+        let decades = (low.floor() as i32..=high.ceil() as i32).step_by(every);
+        let ticks = decades
+            .cartesian_product(digits)
+            .filter_map(|(decade, digit)| {
                 let value = f64::from(digit) * 10_f64.powi(decade);
-                if !self.holds(value) {
-                    continue;
-                }
                 let label = named.contains(&digit).then(|| label(scale.unit, value));
-                ticks.push((value, label));
-            }
-        }
-        ticks
+                self.holds(value).then_some((value, label))
+            });
+        ticks.collect()
     }
 }
 

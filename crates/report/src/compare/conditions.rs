@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Side;
 use crate::Fact;
-use crate::{grouped, units};
+use crate::{grouped, non_empty, units};
 
 /// Something that is not the same everywhere.
 #[derive(Debug, Display, Clone, PartialEq, Eq)]
@@ -33,10 +33,8 @@ const SPEED: f64 = 0.05;
 /// Who does not say, does not differ: a plan without gpg has no version of it.
 pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
     let stated = sides.iter().flat_map(|side| {
-        let measured = side
-            .runs
-            .iter()
-            .filter(|run| run.state != RunState::Published);
+        let runs = side.runs.iter();
+        let measured = runs.filter(|run| run.state != RunState::Published);
         let facts = measured.flat_map(facts_of_run);
         facts.map(|(name, value)| (name, value, &side.name))
     });
@@ -57,11 +55,10 @@ pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
 fn facts_of_run(run: &Record) -> impl Iterator<Item = (String, String)> {
     let settings = ("settings".to_owned(), stop_and_order(&run.plan.settings));
     let versions = run.stores.iter().flat_map(|store| {
-        let named = |name: &String| format!("{name} of {}", store.device);
-        store
-            .versions
-            .iter()
-            .map(move |(name, version)| (named(name), version.clone()))
+        let named = |(name, version): (&String, &String)| {
+            (format!("{name} of {}", store.device), version.clone())
+        };
+        store.versions.iter().map(named)
     });
     facts_in_order(&run.environment)
         .chain([settings])
@@ -133,29 +130,22 @@ fn stated<const N: usize>(
 /// Returns the mean times of the fixed calculation, where they differ.
 fn speed(sides: &[Side]) -> Option<Difference> {
     let mean = |side: &Side| {
-        let blocks = side
-            .runs
-            .iter()
-            .flat_map(|run| &run.cases)
-            .flat_map(|case| &case.blocks);
-        let times: Vec<f64> = blocks
-            .filter_map(|block| Some(block.reference_ns? as f64))
-            .collect();
-        (!times.is_empty())
-            .then(|| Seconds::from_nanos(times.iter().sum::<f64>() / times.len() as f64))
+        let cases = side.runs.iter().flat_map(|run| &run.cases);
+        let blocks = cases.flat_map(|case| &case.blocks);
+        let times = non_empty(blocks.filter_map(|block| Some(block.reference_ns? as f64)))?;
+        Some(Seconds::from_nanos(
+            times.iter().sum::<f64>() / times.len() as f64,
+        ))
     };
-    let known: Vec<(&Side, Seconds)> = sides
-        .iter()
-        .filter_map(|side| Some((side, mean(side)?)))
-        .collect();
+    let known = sides.iter().filter_map(|side| Some((side, mean(side)?)));
+    let known: Vec<(&Side, Seconds)> = known.collect();
     let times = known.iter().map(|(_, time)| time.0);
     let (least, most) = times.minmax_by(f64::total_cmp).into_option()?;
+    let known = known.iter();
+    let values = known.map(|(side, time)| (units::duration(*time), vec![side.name.clone()]));
     (most > least * (1.0 + SPEED)).then(|| Difference {
         what: "machine speed, by a fixed calculation".to_owned(),
-        values: known
-            .iter()
-            .map(|(side, time)| (units::duration(*time), vec![side.name.clone()]))
-            .collect(),
+        values: values.collect(),
     })
 }
 
@@ -164,9 +154,8 @@ pub(crate) fn facts(records: &[&Record]) -> Vec<Fact> {
     let known: Vec<Vec<(String, String)>> = records.iter().map(|record| known(record)).collect();
     let names = known.iter().flatten().map(|(name, _)| name).unique();
     let value = |of: &Vec<(String, String)>, name: &String| {
-        of.iter()
-            .find(|(other, _)| other == name)
-            .map(|(_, value)| value.clone())
+        let fact = of.iter().find(|(other, _)| other == name);
+        fact.map(|(_, value)| value.clone())
     };
     let fact = |name: &String| Fact {
         name: name.clone(),
@@ -198,14 +187,10 @@ fn known(record: &Record) -> Vec<(String, String)> {
             ("ratios to", baseline.filter(|named| !named.is_empty())),
         ]));
     let is_measured = record.state != RunState::Published;
-    run.chain(measured.filter(|_| is_measured))
-        .chain(
-            record
-                .stores
-                .iter()
-                .map(|store| (format!("device {}", store.device), device(store))),
-        )
-        .collect()
+    let stores = record.stores.iter();
+    let devices = stores.map(|store| (format!("device {}", store.device), device(store)));
+    let measured = measured.filter(|_| is_measured);
+    run.chain(measured).chain(devices).collect()
 }
 
 const fn ended(state: RunState) -> &'static str {
@@ -219,10 +204,8 @@ const fn ended(state: RunState) -> &'static str {
 
 fn device(store: &StoreIdentity) -> String {
     let serial = store.serial.iter().map(|serial| format!("serial {serial}"));
-    let versions = store
-        .versions
-        .iter()
-        .map(|(name, version)| format!("{name} {version}"));
+    let versions = store.versions.iter();
+    let versions = versions.map(|(name, version)| format!("{name} {version}"));
     let parts = [store.product.clone(), store.provenance.to_string()];
     parts.into_iter().chain(serial).chain(versions).join(", ")
 }
@@ -230,28 +213,25 @@ fn device(store: &StoreIdentity) -> String {
 /// Machine and run in one line.
 pub(crate) fn in_brief(record: &Record) -> String {
     let environment = &record.environment;
-    let programs = versions(environment).into_iter();
-    let mut parts = match record.state {
-        RunState::Published => vec!["published figures".to_owned()],
-        RunState::Finished | RunState::Interrupted | RunState::Unfinished
-            if is_predicted(record) =>
-        {
-            let own = format!("predicted by keymark {}", environment.keymark);
-            vec![own, "no device was measured".to_owned()]
-        }
-        RunState::Finished | RunState::Interrupted | RunState::Unfinished => {
-            let machine = in_words(environment, &["machine", "processor", "cores"]).join(", ");
-            let virtual_machine = match (&environment.emulated_on, &environment.virtualization) {
-                (Some(_), _) => " (emulated: do not publish)",
-                (None, Some(_)) => " (VM)",
-                (None, None) => "",
-            };
-            let gpg = programs.filter(|program| program.starts_with("gpg "));
+    let mut parts = if record.state == RunState::Published {
+        vec!["published figures".to_owned()]
+    } else if is_predicted(record) {
+        let own = format!("predicted by keymark {}", environment.keymark);
+        vec![own, "no device was measured".to_owned()]
+    } else {
+        let machine = in_words(environment, &["machine", "processor", "cores"]).join(", ");
+        let virtual_machine = match (&environment.emulated_on, &environment.virtualization) {
+            (Some(_), _) => " (emulated: do not publish)",
+            (None, Some(_)) => " (VM)",
+            (None, None) => "",
+        };
+        let programs = versions(environment).into_iter();
+        let gpg = programs.filter(|program| program.starts_with("gpg "));
+        Vec::from_iter(
             [format!("{machine}{virtual_machine}")]
                 .into_iter()
-                .chain(gpg)
-                .collect()
-        }
+                .chain(gpg),
+        )
     };
     parts.push(units::counted(record.cases.len(), "case"));
     parts.push(format!("run {}", record.id));
@@ -295,10 +275,8 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         versions(environment).join(", "),
         format!("{}, seed {}", stop_and_order(settings), settings.seed),
     ]);
-    let twins = record
-        .stores
-        .iter()
-        .filter(|store| store.provenance == Provenance::Twin);
+    let stores = record.stores.iter();
+    let twins = stores.filter(|store| store.provenance == Provenance::Twin);
     lines.extend(twins.map(|twin| format!("{}: {}", twin.device, twin.product)));
     if let Some(harness) = record.harness {
         let ns = |nanoseconds: u64| units::duration(Seconds(nanoseconds as f64 * 1e-9));
@@ -310,9 +288,8 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         ));
     }
     lines.extend(speed.map(machine_speed));
-    match environment.view {
-        View::None => {}
-        View::Terminal => lines.push("progress display: on".to_owned()),
+    if environment.view == View::Terminal {
+        lines.push("progress display: on".to_owned());
     }
     lines
 }

@@ -151,13 +151,11 @@ impl Comparison {
         let levels = holm_levels(&differing, RISK);
         let mut levels = levels.into_iter().zip(holm_levels(&same, RISK_OF_ONE_SIDE));
         for pair in &mut self.pairs {
-            let evidence = pair
-                .evidence
-                .and_then(|evidence| Some((evidence, levels.next()?)));
+            let exact = pair.ratio.value.0;
+            let evidence = pair.evidence;
+            let evidence = evidence.and_then(|evidence| Some((evidence, levels.next()?)));
             pair.verdict = match (pair.grounds, evidence) {
-                (Grounds::Exact, _) => {
-                    beside(pair.ratio.value.0, pair.ratio.value.0).unwrap_or(PairVerdict::Same)
-                }
+                (Grounds::Exact, _) => beside(exact, exact).unwrap_or(PairVerdict::Same),
                 (_, None) => PairVerdict::Unknown,
                 (grounds, Some((evidence, (differing, same)))) => {
                     let (ratio, verdict) =
@@ -170,9 +168,8 @@ impl Comparison {
     }
 
     fn evident(&self) -> impl Iterator<Item = (&Pair, &LogRatio)> {
-        self.pairs
-            .iter()
-            .filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
+        let pairs = self.pairs.iter();
+        pairs.filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
     }
 
     /// Judges each pair by a limit: the share, or the noise where that is more. Alarms are raised with at most 2.5 % for any
@@ -181,13 +178,10 @@ impl Comparison {
     /// Hypothesis Testing and Acceptance Sampling", Technometrics 24, 1982). Predictions are exact.
     pub fn slower_than(&self, share: f64) -> Judgement<'_> {
         let limit = |pair: &Pair| share.max(self.criteria.noise.on(pair.grounds));
-        let judged: Vec<_> = self
+        let judged = self
             .evident()
-            .filter(|(pair, _)| pair.grounds.allow_alarm())
-            .collect();
-        let slower = judged
-            .iter()
-            .map(|(pair, evidence)| evidence.p_slower_than(limit(pair)));
+            .filter(|(pair, _)| pair.grounds.allow_alarm());
+        let slower = judged.map(|(pair, evidence)| evidence.p_slower_than(limit(pair)));
         let mut adjusted = holm(&slower.collect::<Vec<_>>()).into_iter();
         let mut judgement = Judgement::default();
         for pair in &self.pairs {
@@ -269,11 +263,9 @@ fn ratio(group: &[&Pair]) -> Option<Estimate<Ratio>> {
     match evidence {
         Some(evidence) => Some(evidence.ratio()),
         None => {
-            let ratios: Vec<Seconds> = group
-                .iter()
-                .map(|pair| Seconds(pair.ratio.value.0))
-                .collect();
-            Some(Estimate::bare(Ratio(mean_of_runs(&ratios)?.0)))
+            let ratios = group.iter().map(|pair| Seconds(pair.ratio.value.0));
+            let mean = mean_of_runs(&ratios.collect::<Vec<_>>())?;
+            Some(Estimate::bare(Ratio(mean.0)))
         }
     }
 }

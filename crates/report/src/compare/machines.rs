@@ -28,10 +28,8 @@ impl Side {
             let label = environment.machine.clone();
             label.unwrap_or_else(|| machine_name(environment))
         });
-        named
-            .into_iter()
-            .map(|(name, runs)| Self { name, runs })
-            .collect()
+        let sides = named.into_iter().map(|(name, runs)| Self { name, runs });
+        sides.collect()
     }
 }
 
@@ -69,8 +67,9 @@ impl Comparison {
         }
         comparison.decide();
         // Each has its own label.
-        let told = |what: &str| what != "machine";
-        comparison.differences.retain(|known| told(&known.what));
+        comparison
+            .differences
+            .retain(|known| known.what != "machine");
         for case in comparison.pairs.chunk_by_mut(|a, b| a.old == b.old) {
             case.sort_by(|a, b| b.ratio.value.0.total_cmp(&a.ratio.value.0));
         }

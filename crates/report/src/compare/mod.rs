@@ -84,9 +84,8 @@ impl Comparison {
                 after.iter().any(|case| known.contains(&by.of(case)))
             });
             let devices = devices.unwrap_or(Devices::Different);
-            let same = after
-                .into_iter()
-                .into_group_map_by(|case| what(case, devices));
+            let after = after.into_iter();
+            let same = after.into_group_map_by(|case| what(case, devices));
             (&other.runs, same, devices)
         });
         let others: Vec<_> = others.collect();
@@ -172,7 +171,11 @@ impl Comparison {
 
     /// Returns the name of the compared side.
     pub fn side(&self, pair: &Pair) -> &str {
-        self.sides.get(pair.side).map_or("", |side| &side.name)
+        self.name_of(pair.side)
+    }
+
+    pub(crate) fn name_of(&self, side: usize) -> &str {
+        self.sides.get(side).map_or("", |side| &side.name)
     }
 }
 
@@ -190,9 +193,8 @@ impl<'a> CaseOf<'a> {
     }
 
     fn measured(self) -> Vec<Measured<'a>> {
-        self.runs
-            .iter()
-            .filter_map(|run| Measured::of(run, self.case))
+        let runs = self.runs.iter();
+        runs.filter_map(|run| Measured::of(run, self.case))
             .collect()
     }
 

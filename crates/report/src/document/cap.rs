@@ -2,27 +2,20 @@
 
 use super::{Block, Document, Remark, RemarkKind};
 
-/// Size of a document that a browser shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Rows of all tables together.
-    pub rows: usize,
-    /// Warnings.
-    pub warnings: usize,
-}
+/// Rows of all tables of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
+pub const PAGE_ROWS: usize = 2_000;
+/// Warnings of such a page.
+pub const PAGE_WARNINGS: usize = 1_000;
 
 impl Document {
-    /// Leaves out rows and warnings beyond the limits. Tables that are too long share the rows.
-    pub fn capped(mut self, limits: Limits) -> Self {
-        let each = Limits {
-            rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
-            ..limits
-        };
+    /// Leaves out what a browser does not show at once. Tables that are too long share the rows.
+    pub fn capped(mut self) -> Self {
+        let rows = share(PAGE_ROWS, self.tables().map(|table| table.rows.len()));
         for section in &mut self.sections {
             let blocks = std::mem::take(&mut section.blocks).into_iter();
-            section.blocks = blocks.flat_map(|block| capped(block, each)).collect();
+            section.blocks = blocks.flat_map(|block| capped(block, rows)).collect();
         }
-        let cut = cut(&mut self.warnings, limits.warnings, "warnings");
+        let cut = cut(&mut self.warnings, PAGE_WARNINGS, "warnings");
         self.warnings.extend(cut);
         self
     }
@@ -43,10 +36,9 @@ fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
     limit
 }
 
-/// The limits are those of each table.
-fn capped(mut block: Block, limits: Limits) -> impl Iterator<Item = Block> {
+fn capped(mut block: Block, rows: usize) -> impl Iterator<Item = Block> {
     let cut = match &mut block {
-        Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
+        Block::Table(table) => cut(&mut table.rows, rows, "rows"),
         Block::Picture(_) | Block::Remark(_) => None,
     };
     std::iter::once(block).chain(cut.map(Block::Remark))

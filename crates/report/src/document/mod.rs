@@ -13,8 +13,8 @@ use serde::Serialize;
 use crate::charts::Chart;
 use crate::verdict::Verdict;
 
-pub use cap::Limits;
-pub use table::{Align, Answer, Cell, Column, Form, Number, Priority, Table, TableOf};
+pub use cap::{PAGE_ROWS, PAGE_WARNINGS};
+pub use table::{Align, Cell, Column, Form, Number, Priority, Table, TableOf};
 
 /// Remarks on one screen, at most.
 pub(crate) const REMARKS: usize = 3;

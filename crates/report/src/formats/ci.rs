@@ -22,9 +22,7 @@ pub(super) static GITHUB: Format = Format {
     word: "github-benchmark",
     about: "For benchmark-action/github-action-benchmark, with 'tool: customSmallerIsBetter'",
     endings: &[],
-    write: |exported, out| {
-        Ok(out.write_all(github(&exported.name(), &measured(exported))?.as_bytes())?)
-    },
+    write: |exported| Ok(github(&exported.name(), &measured(exported))?),
 };
 
 /// Writes means in milliseconds for the run or series `of`. Cases without a mean are left out.
@@ -61,9 +59,7 @@ pub(super) static JUNIT: Format = Format {
     word: "junit",
     about: "JUnit's XML: one test case for each case, its time the mean in seconds",
     endings: &["xml"],
-    write: |exported, out| {
-        Ok(out.write_all(junit(&exported.name(), &measured(exported))?.as_bytes())?)
-    },
+    write: |exported| Ok(junit(&exported.name(), &measured(exported))?),
 };
 
 #[derive(Template)]

@@ -6,10 +6,12 @@ mod openmetrics;
 #[cfg(test)]
 mod tests;
 
+use std::io;
+
 use keymark_bench::case::Case;
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
-use crate::analysis::Row;
+use crate::analysis::{Analysis, Row};
 use crate::render::{self, Exported, Format, FormatError, html, markdown};
 use crate::report::{SeriesRow, series_rows};
 use crate::table;
@@ -94,7 +96,13 @@ impl From<&SeriesRow> for Measured {
 /// Returns the cases of the first run, or of the series.
 fn measured(exported: &Exported<'_>) -> Vec<Measured> {
     match exported {
-        Exported::Runs { .. } => exported.rows().iter().map(Measured::from).collect(),
+        Exported::Runs { runs, families, .. } => {
+            let rows = runs
+                .iter()
+                .take(1)
+                .flat_map(|run| Analysis::of(run, families).rows);
+            rows.map(|row| Measured::from(&row)).collect()
+        }
         Exported::Series { runs, .. } => series_rows(runs).iter().map(Measured::from).collect(),
     }
 }
@@ -105,9 +113,12 @@ static RECORD: Format = Format {
     about: "The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. For a \
             series one line for each run",
     endings: &[],
-    write: |exported, out| {
-        let mut records = exported.records().iter();
-        Ok(records.try_for_each(|record| json::write(record, &mut *out))?)
+    write: |exported| {
+        let mut bytes = Vec::new();
+        for record in exported.records() {
+            json::write(record, &mut bytes)?;
+        }
+        Ok(String::from_utf8(bytes).map_err(io::Error::other)?)
     },
 };
 
@@ -116,8 +127,8 @@ static SAMPLES: Format = Format {
     word: "samples",
     about: "CSV with one line for each operation",
     endings: &[],
-    write: |exported, out| {
-        let mut table = csv::Writer::from_writer(out);
+    write: |exported| {
+        let mut table = csv::Writer::from_writer(Vec::new());
         table.write_record([
             "run",
             "case",
@@ -150,7 +161,7 @@ static SAMPLES: Format = Format {
                 }
             }
         }
-        Ok(table.flush()?)
+        Ok(table::finished(table)?)
     },
 };
 
@@ -159,17 +170,13 @@ static CSV: Format = Format {
     word: "csv",
     about: "One line for each case",
     endings: &["csv"],
-    write: |exported, out| {
-        let mut text = Vec::new();
-        match exported {
-            Exported::Runs { runs: [_], .. } => {
-                table::csv(table::RUN, &exported.rows(), &mut text)?;
-            }
-            Exported::Runs { .. } => return Err(FormatError::SeveralRuns),
-            Exported::Series { runs, .. } => {
-                table::csv(table::SERIES, &series_rows(runs), &mut text)?;
-            }
-        }
-        Ok(out.write_all(&text)?)
+    write: |exported| match exported {
+        Exported::Runs {
+            runs: [run],
+            families,
+            ..
+        } => Ok(table::csv(table::RUN, &Analysis::of(run, families).rows)?),
+        Exported::Runs { .. } => Err(FormatError::SeveralRuns),
+        Exported::Series { runs, .. } => Ok(table::csv(table::SERIES, &series_rows(runs))?),
     },
 };

@@ -33,9 +33,7 @@ pub(super) static FORMAT: Format = Format {
     word: "openmetrics",
     about: "OpenMetrics text, for Prometheus",
     endings: &["prom"],
-    write: |exported, out| {
-        Ok(out.write_all(render(&exported.name(), &measured(exported)).as_bytes())?)
-    },
+    write: |exported| Ok(render(&exported.name(), &measured(exported))),
 };
 
 /// Writes families with their cases and the end mark for the run or series `of`.
@@ -92,8 +90,5 @@ fn labels(of: &str, measured: &Measured) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    let text = visible(text);
-    text.replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
+    visible(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -101,9 +101,8 @@ fn samples_have_a_line_for_each_operation() {
         families: &[],
         document: &|| unreachable!("samples are no report"),
     };
-    let mut text = Vec::new();
-    (SAMPLES.write)(&exported, &mut text).unwrap();
-    let mut table = csv::Reader::from_reader(&*text);
+    let text = (SAMPLES.write)(&exported).unwrap();
+    let mut table = csv::Reader::from_reader(text.as_bytes());
     let written: f64 = table
         .deserialize::<(String, String, u32, u32, u64, u64, u64, f64, String)>()
         .map(|row| row.unwrap().7)

@@ -7,6 +7,7 @@ use keymark_stats::Seconds;
 use super::names::{Hues, apart, left_out};
 use super::{
     AnalyzedRun, COMPARABLE, PictureKind, ROWS, about, capital, drawable, fill, framed, is_drawn,
+    spacing,
 };
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path, Row};
 use crate::charts::{Bar, Chart, Group, Mark, Panel, RowText, Scale, Spacing};
@@ -63,12 +64,9 @@ pub(super) fn comparable(runs: &[AnalyzedRun<'_>], least: usize) -> bool {
     let mut families = runs.iter().flat_map(|run| &run.analysis.breakdowns);
     families.any(|family| {
         let (stacks, _) = stacks(&[family]);
-        let ends = stacks
-            .iter()
-            .map(|stack| stack.whole)
-            .minmax_by(f64::total_cmp);
-        let ends = ends.into_option();
-        stacks.len() >= least && ends.is_some_and(|(short, long)| long <= short * COMPARABLE)
+        let lengths = stacks.iter().map(|stack| stack.whole);
+        stacks.len() >= least
+            && spacing(lengths, COMPARABLE, Spacing::FromZero) == Some(Spacing::FromZero)
     })
 }
 
@@ -115,38 +113,28 @@ pub(crate) fn of_parts<'r>(
 }
 
 /// Bars of a family in one run or several, and notes on what they do not show.
-fn stacks(families: &[&FamilyBreakdown]) -> (Vec<Stack>, Vec<String>) {
+fn stacks<'f>(families: &[&'f FamilyBreakdown]) -> (Vec<Stack>, Vec<String>) {
     let is_whole = |family: &FamilyBreakdown, path: &Path| {
         let whole = family.layers.whole.as_ref();
         whole.is_none_or(|whole| whole.point == path.end)
     };
     let lines = families.iter().flat_map(|family| {
-        family
-            .breakdowns
-            .iter()
-            .flat_map(move |of| of.paths.iter().map(move |path| (*family, of, path)))
+        let paths = move |of: &'f Breakdown| of.paths.iter().map(move |path| (*family, of, path));
+        family.breakdowns.iter().flat_map(paths)
     });
     let lines = lines.collect_vec();
-    let wholes = lines
-        .iter()
-        .filter(|(family, _, path)| is_whole(family, path));
-    let longest = wholes
-        .map(|(.., path)| path.whole.value.0)
-        .fold(0.0, f64::max);
+    let wholes = lines.iter().filter(|(of, _, path)| is_whole(of, path));
+    let lengths = wholes.map(|(.., path)| path.whole.value.0);
+    let longest = lengths.fold(0.0, f64::max);
     let (near, far): (Vec<_>, Vec<_>) = lines.into_iter().partition(|(family, _, path)| {
         is_whole(family, path) || path.whole.value.0 <= BEYOND * longest
     });
     let beyond = far.iter().map(|(_, of, path)| {
-        let time = units::duration(path.whole.value);
-        format!(
-            "{}: {time}, beyond this picture.",
-            capital(&label(of, path))
-        )
+        let (label, time) = (label(of, path), units::duration(path.whole.value));
+        format!("{}: {time}, beyond this picture.", capital(&label))
     });
     let notes = beyond.collect_vec();
-    let stacks = near
-        .iter()
-        .map(|(family, of, path)| stack(family, of, path));
+    let stacks = near.iter().map(|(of, line, path)| stack(of, line, path));
     (stacks.collect(), notes)
 }
 
@@ -192,9 +180,8 @@ fn draw(title: &str, stacks: &[Stack], notes: &[String], usual: Option<&String>)
     let names = shown.iter().flat_map(|stack| &stack.parts);
     let names = Hues::of(names.map(|(name, _)| name.as_str()));
     let rows = shown.iter().enumerate();
-    let marks = rows
-        .flat_map(|(row, stack)| bars(stack, row, &names))
-        .collect();
+    let marks = rows.flat_map(|(row, stack)| bars(stack, row, &names));
+    let marks = marks.collect();
     let (common, labels) = apart(shown.iter().map(|stack| stack.label.as_str()));
     let rows = shown.iter().zip(labels).map(|(stack, label)| RowText {
         label,
@@ -204,17 +191,14 @@ fn draw(title: &str, stacks: &[Stack], notes: &[String], usual: Option<&String>)
         heading: common.filter(|common| usual != Some(common)),
         rows: rows.collect(),
     };
-    let mut notes: Vec<String> = notes
-        .iter()
-        .map(|note| visible(note).into_owned())
-        .collect();
-    notes.extend(left_out(shown.len(), all, "operations"));
+    let notes = notes.iter().map(|note| visible(note).into_owned());
+    let notes = notes.chain(left_out(shown.len(), all, "operations"));
     let parts = shown.iter().map(|stack| (stack.provenance, said(stack)));
     let scale = Scale::new("time of an operation", Unit::Seconds, Spacing::FromZero);
     Some(Chart {
         panels: vec![Panel::rows(vec![group], marks)],
         keys: names.keys(),
-        notes,
+        notes: notes.collect(),
         ..framed(PictureKind::Layers, title, parts, ROWS, scale)
     })
 }
@@ -246,10 +230,10 @@ fn bars(stack: &Stack, row: usize, names: &Hues) -> Vec<Mark> {
 }
 
 fn said(stack: &Stack) -> String {
-    let parts = stack
-        .parts
-        .iter()
-        .map(|(name, time)| format!("{} {}", visible(name), units::duration(Seconds(*time))));
+    let parts = stack.parts.iter().map(|(name, time)| {
+        let time = units::duration(Seconds(*time));
+        format!("{} {time}", visible(name))
+    });
     let (label, kind) = (visible(&stack.label), stack.provenance);
     format!("{label}, {kind}: {}", parts.format(", "))
 }

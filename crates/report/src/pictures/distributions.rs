@@ -2,13 +2,12 @@
 
 use itertools::Itertools;
 use keymark_bench::Record;
-use keymark_stats::{Sorted, Summary, Warning};
+use keymark_stats::{Seconds, Sorted, Summary, Warning};
 
 use super::{AnalyzedRun, PictureKind, about, fill, framed, named, span};
 use crate::analysis::Row;
 use crate::charts::{Along, Bar, Chart, Mark, Panel, Rule, Scale, Spacing};
 use crate::units::{self, Unit};
-use keymark_stats::Seconds;
 
 const BINS: u32 = 48;
 /// Share left out at either end, so that single outliers do not take all the room.
@@ -20,14 +19,15 @@ const CASES: usize = 6;
 pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
     let rows = runs.iter().flat_map(|run| run.rows());
     let rows = rows.sorted_by_key(|(_, row)| !has_steps(row));
-    rows.filter_map(|(record, row)| draw(record, row))
-        .take(CASES)
-        .collect()
+    first(rows).collect()
 }
 
 /// Draws the cases with several groups of durations.
 pub(crate) fn stepped(run: AnalyzedRun<'_>) -> impl Iterator<Item = Chart> {
-    let rows = run.rows().filter(|(_, row)| has_steps(row));
+    first(run.rows().filter(|(_, row)| has_steps(row)))
+}
+
+fn first<'r>(rows: impl Iterator<Item = (&'r Record, &'r Row)>) -> impl Iterator<Item = Chart> {
     rows.filter_map(|(record, row)| draw(record, row))
         .take(CASES)
 }
@@ -50,21 +50,19 @@ fn draw(record: &Record, row: &Row) -> Option<Chart> {
     let beyond = sorted.as_slice().len().saturating_sub(held);
     let label = row.case.to_string();
     let shade = fill(row.case.provenance);
-    let bars = bins
-        .iter()
-        .filter(|(.., count)| *count > 0)
-        .map(|(from, to, count)| {
-            let text = format!("{count} operations {}", span(*from, *to));
-            Mark::Bar(Bar {
-                from: from.0,
-                to: to.0,
-                y: *count as f64,
-                series: 0,
-                fill: shade,
-                label: String::new(),
-                about: about(&label, text),
-            })
-        });
+    let filled = bins.into_iter().filter(|(.., count)| *count > 0);
+    let bars = filled.map(|(from, to, count)| {
+        let text = format!("{count} operations {}", span(from, to));
+        Mark::Bar(Bar {
+            from: from.0,
+            to: to.0,
+            y: count as f64,
+            series: 0,
+            fill: shade,
+            label: String::new(),
+            about: about(&label, text),
+        })
+    });
     let marks = bars.chain(percentiles(summary, high)).collect();
     let said = format!(
         "{}: {held} operations {}; {beyond} beyond the picture",
@@ -91,11 +89,8 @@ fn bins(durations: &[u64], low: f64, high: f64) -> Vec<(Seconds, Seconds, usize)
     };
     let bin = |number: u32| {
         let count = place(number + 1).saturating_sub(place(number));
-        (
-            Seconds::from_nanos(edge(number)),
-            Seconds::from_nanos(edge(number + 1)),
-            count,
-        )
+        let [from, to] = [number, number + 1].map(|of| Seconds::from_nanos(edge(of)));
+        (from, to, count)
     };
     (0..BINS).map(bin).collect()
 }

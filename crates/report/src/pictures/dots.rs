@@ -13,6 +13,7 @@ use keymark_stats::{Estimate, Quantity, Seconds};
 use super::names::{Hues, left_out};
 use super::{
     AnalyzedRun, CURVES, PictureKind, ROWS, about, drawable, fill, framed, interval, is_drawn,
+    spacing,
 };
 use crate::analysis::Row;
 use crate::charts::{Along, Chart, Dot, Group, Mark, Panel, RowText, Rule, Scale, Spacing};
@@ -101,25 +102,17 @@ pub(crate) fn predictions(title: &str, tolerance: Seconds, rows: Vec<DotRow>) ->
 /// Rates of servers and services; a single one has nothing to compare with.
 fn rates(rows: &[DotRow]) -> Option<Chart> {
     let title = "operations per second, with their 95 % intervals";
-    let several = rows
-        .iter()
-        .filter(|row| is_drawn(row.estimate.value))
-        .count()
-        > 1;
-    several.then(|| draw(title, "operations per second", Unit::PerSecond, rows, false))?
+    let drawn = rows.iter().filter(|row| is_drawn(row.estimate.value));
+    let what = "operations per second";
+    (drawn.count() > 1).then(|| draw(title, what, Unit::PerSecond, rows, false))?
 }
 
 /// Draws figures, each with its value at the right, or with its interval if that is often narrower than a dot.
 fn draw(title: &str, what: &str, unit: Unit, rows: &[DotRow], bounds: bool) -> Option<Chart> {
     let (rows, all) = drawable(rows, ROWS, |row| is_drawn(row.estimate.value))?;
     let values = rows.iter().map(|row| row.estimate.value);
-    let (least, most) = values.minmax_by(f64::total_cmp).into_option()?;
     // From zero where the least still differs from it.
-    let spacing = if most <= least * APART {
-        Spacing::FromZero
-    } else {
-        Spacing::Logarithmic
-    };
+    let spacing = spacing(values, APART, Spacing::FromZero)?;
     let value = |row: &DotRow| {
         let bare = Estimate::bare(row.estimate.value);
         unit.full(if bounds { &row.estimate } else { &bare })
@@ -143,17 +136,12 @@ fn draw(title: &str, what: &str, unit: Unit, rows: &[DotRow], bounds: bool) -> O
         })
     });
     let parts = rows.iter().map(|row| (row.case.provenance, said(row)));
+    let scale = Scale::new(what, unit, spacing);
     Some(Chart {
         panels: vec![Panel::rows(groups, marks.collect())],
         keys: names.keys(),
         notes: left_out(rows.len(), all, "figures").into_iter().collect(),
-        ..framed(
-            PictureKind::Means,
-            title,
-            parts,
-            SAID,
-            Scale::new(what, unit, spacing),
-        )
+        ..framed(PictureKind::Means, title, parts, SAID, scale)
     })
 }
 
@@ -183,13 +171,12 @@ fn tolerated(mut chart: Chart, tolerance: Seconds) -> Option<Chart> {
 /// Series by device where there are several, else by way.
 fn series(rows: &[&DotRow]) -> (Vec<usize>, Hues) {
     let devices = Hues::of(rows.iter().map(|row| row.device.as_str()));
-    let ways: Vec<String> = rows.iter().map(|row| row.case.way()).collect();
-    let names: Vec<&str> = if devices.len() > 1 {
-        rows.iter().map(|row| row.device.as_str()).collect()
-    } else {
-        ways.iter().map(String::as_str).collect()
+    let name = |row: &&DotRow| match devices.len() {
+        0 | 1 => row.case.way(),
+        _ => row.device.clone(),
     };
-    let hues = Hues::of(names.iter().copied());
+    let names: Vec<String> = rows.iter().map(name).collect();
+    let hues = Hues::of(names.iter().map(String::as_str));
     // Rows have their names; more colors would tell nothing.
     if hues.len() > CURVES {
         return (vec![0; rows.len()], Hues::default());
@@ -207,10 +194,8 @@ fn groups(rows: &[&DotRow], value: impl Fn(&DotRow) -> String) -> (Vec<Group>, V
     let alone = keys.all_unique() && !devices && !ways;
     let named = |row: &DotRow| {
         let (algorithm, operation, way) = (row.case.algorithm, row.case.operation, row.case.way());
-        let (key, own) = (
-            format!("{algorithm} {operation}"),
-            format!("{} {way}", row.device),
-        );
+        let key = format!("{algorithm} {operation}");
+        let own = format!("{} {way}", row.device);
         match (alone, operations, devices, ways) {
             // Where nothing else differs, one heading is enough.
             (true, true, ..) => (own, key),

@@ -5,9 +5,10 @@ use keymark_bench::{CaseRecord, Outcome, Record};
 use keymark_stats::{Drift, Ratio, Seconds};
 
 use super::names::left_out;
-use super::{AnalyzedRun, PictureKind, about, fill, framed, is_drawn, line, named, span};
+use super::{AnalyzedRun, PictureKind, about, fill, framed, is_drawn, line, named, spacing, span};
 use crate::analysis::Row;
 use crate::charts::{Along, Chart, Dot, Fill, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
+use crate::non_empty;
 use crate::units::{self, Unit};
 use crate::visible::visible;
 
@@ -44,12 +45,8 @@ fn draw(runs: &[AnalyzedRun<'_>], wanted: fn(&Row) -> bool) -> Option<Chart> {
     let shown = rows().filter(|(_, row)| wanted(row));
     let shown = shown.sorted_by_cached_key(|(_, row)| !row.has_drifted());
     let timelines = shown.filter_map(|(record, row)| timeline(record, row));
-    let timelines: Vec<Timeline<'_>> = timelines.take(CASES).collect();
-    let first = timelines.first()?;
-    let machine = runs
-        .first()
-        .map(|run| machine(run.record))
-        .unwrap_or_default();
+    let timelines = non_empty(timelines.take(CASES))?;
+    let machine = machine(runs.first()?.record);
     let all = rows().filter(|(_, row)| row.summary.is_some()).count();
     let mut panels: Vec<Panel> = timelines.iter().map(panel).collect();
     panels.extend(speed(&machine));
@@ -66,17 +63,11 @@ fn draw(runs: &[AnalyzedRun<'_>], wanted: fn(&Row) -> bool) -> Option<Chart> {
     let parts = timelines
         .iter()
         .map(|one| (one.row.case.provenance, said(one)));
-    debug_assert!(!first.points.is_empty());
+    let title = "durations in order of time";
     Some(Chart {
         panels,
         notes,
-        ..framed(
-            PictureKind::Samples,
-            "durations in order of time",
-            parts,
-            CASES,
-            x,
-        )
+        ..framed(PictureKind::Samples, title, parts, CASES, x)
     })
 }
 
@@ -112,11 +103,8 @@ fn point(stretch: &[(u64, u64)]) -> Option<(Seconds, Seconds)> {
     let durations = stretch.iter().map(|(_, duration)| *duration);
     let durations = durations.sorted_unstable().collect_vec();
     let median = *durations.get(durations.len() / 2)?;
-    let middle = f64::midpoint(from as f64, to as f64);
-    Some((
-        Seconds::from_nanos(middle),
-        Seconds::from_nanos(median as f64),
-    ))
+    let middle = Seconds::from_nanos(f64::midpoint(from as f64, to as f64));
+    Some((middle, Seconds::from_nanos(median as f64)))
 }
 
 /// Time of the reference calculation around each block, over its mean.
@@ -143,10 +131,7 @@ fn drift(row: &Row) -> Option<Drift> {
 fn panel(one: &Timeline<'_>) -> Panel {
     let (label, shade) = (one.row.case.to_string(), fill(one.row.case.provenance));
     let ends = one.points.iter().map(|(_, time)| time.0);
-    let spacing = match ends.minmax_by(f64::total_cmp).into_option() {
-        Some((least, most)) if most > least * APART => Spacing::Logarithmic,
-        _ => Spacing::Linear,
-    };
+    let spacing = spacing(ends, APART, Spacing::Linear).unwrap_or(Spacing::Linear);
     let dots = one.points.iter().map(|(at, time)| {
         let text = format!("after {}: {}", units::duration(*at), units::duration(*time));
         Mark::Dot(Dot {
@@ -189,17 +174,13 @@ fn words(row: &Row) -> String {
         ..0.01 => "p < 0.01".to_owned(),
         p => format!("p = {p:.2}"),
     };
-    format!(
-        "{:+.1} % from start to end ({p})",
-        drift.relative_change.0 * 100.0
-    )
+    let change = drift.relative_change.0 * 100.0;
+    format!("{change:+.1} % from start to end ({p})")
 }
 
 fn speed(machine: &[(Seconds, Ratio)]) -> Option<Panel> {
-    let points = machine.iter().filter(|(at, _)| at.0.is_finite());
-    let points = points
-        .map(|(at, ratio)| (at.0, ratio.0 - 1.0))
-        .collect_vec();
+    let points = machine.iter().map(|(at, ratio)| (at.0, ratio.0 - 1.0));
+    let points = points.filter(|(at, _)| at.is_finite()).collect_vec();
     if points.len() < 2 {
         return None;
     }
@@ -221,10 +202,6 @@ fn said(one: &Timeline<'_>) -> String {
     let span = ends
         .map(|(least, most)| span(least, most))
         .unwrap_or_default();
-    format!(
-        "{}, {} operations, {span}; {}",
-        named(&one.row.case),
-        one.n,
-        words(one.row)
-    )
+    let (name, words) = (named(&one.row.case), words(one.row));
+    format!("{name}, {} operations, {span}; {words}", one.n)
 }

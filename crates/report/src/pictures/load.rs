@@ -62,25 +62,21 @@ pub struct LoadPoint {
 
 /// Users and arrivals apart.
 pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
-    let pictures = [LoadUnit::Users, LoadUnit::Arrivals]
-        .into_iter()
-        .filter_map(|unit| {
-            let curves = curves(runs, unit);
-            let title = match unit {
-                LoadUnit::Users => "response time under load, by users",
-                LoadUnit::Arrivals => "response time under load, by arrivals",
-            };
-            of_curves(title, unit, &curves)
-        });
-    pictures.collect()
+    let pictures = [
+        ("response time under load, by users", LoadUnit::Users),
+        ("response time under load, by arrivals", LoadUnit::Arrivals),
+    ];
+    let pictures = pictures.into_iter();
+    pictures
+        .filter_map(|(title, unit)| of_curves(title, unit, &curves(runs, unit)))
+        .collect()
 }
 
 /// The most loads that a case was measured at.
 pub(super) fn most_loads(runs: &[AnalyzedRun<'_>]) -> usize {
     let units = [LoadUnit::Users, LoadUnit::Arrivals].into_iter();
-    let loads = units
-        .flat_map(|unit| curves(runs, unit))
-        .map(|curve| curve.points.len());
+    let curves = units.flat_map(|unit| curves(runs, unit));
+    let loads = curves.map(|curve| curve.points.len());
     loads.max().unwrap_or(0)
 }
 
@@ -184,9 +180,8 @@ pub fn of_curves(title: &str, unit: LoadUnit, curves: &[LoadCurve]) -> Option<Ch
         let curves = shown.iter().zip(&names).enumerate();
         curves.flat_map(move |(series, (curve, name))| marks(curve, series, name))
     };
-    let knees = shown
-        .iter()
-        .filter_map(|curve| rule(curve, unit, shown.len()));
+    let curves = shown.iter();
+    let knees = curves.filter_map(|curve| rule(curve, unit, shown.len()));
     let heading = match common {
         Some(common) => format!("{RESPONSE}: {common}"),
         None => RESPONSE.to_owned(),
@@ -195,11 +190,8 @@ pub fn of_curves(title: &str, unit: LoadUnit, curves: &[LoadCurve]) -> Option<Ch
     let marks = knees.chain(each(times)).collect();
     let mut panels = vec![Panel::over(response, 240.0, marks).headed(heading)];
     if points().any(|point| point.rate.is_some_and(|rate| rate.0 > 0.0)) {
-        let scale = Scale::new(
-            "transactions per second",
-            Unit::PerSecond,
-            Spacing::FromZero,
-        );
+        let what = "transactions per second";
+        let scale = Scale::new(what, Unit::PerSecond, Spacing::FromZero);
         panels.push(Panel::over(scale, 140.0, each(rates).collect()).headed("throughput"));
     }
     let parts = shown
@@ -216,15 +208,10 @@ pub fn of_curves(title: &str, unit: LoadUnit, curves: &[LoadCurve]) -> Option<Ch
 fn notes(shown: &[&LoadCurve], all: usize) -> Vec<String> {
     let overloaded = shown.iter().filter(|curve| !curve.overloaded.is_empty());
     let grew = overloaded.map(|curve| {
-        let rates = curve
-            .overloaded
-            .iter()
-            .map(|rate| units::rate(PerSecond(*rate)))
-            .format(", ");
-        format!(
-            "{}: the queue grew at {rates}, so there is no time.",
-            visible(&curve.label)
-        )
+        let rates = curve.overloaded.iter();
+        let rates = rates.map(|rate| units::rate(PerSecond(*rate))).join(", ");
+        let label = visible(&curve.label);
+        format!("{label}: the queue grew at {rates}, so there is no time.")
     });
     grew.chain(left_out(shown.len(), all, "curves")).collect()
 }
@@ -249,23 +236,16 @@ fn times(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
         let p99 = point.p99.filter(|p99| is_drawn(p99.value.0))?;
         Some((point.load, p99.value.0))
     });
+    let label = format!("{}: 99th percentile", curve.label);
     let high = Polyline {
         path: Path::Fitted,
-        ..line(
-            &format!("{}: 99th percentile", curve.label),
-            shade,
-            series,
-            high,
-        )
+        ..line(&label, shade, series, high)
     };
     let means = curve.points.iter().map(|point| {
-        let p99 = point
-            .p99
-            .map(|p99| format!(", 99 % within {}", units::duration(p99.value)));
-        let (mean, p99) = (
-            units::estimated_duration(&point.mean),
-            p99.unwrap_or_default(),
-        );
+        let mean = units::estimated_duration(&point.mean);
+        let p99 = point.p99.map(|p99| units::duration(p99.value));
+        let p99 = p99.map(|p99| format!(", 99 % within {p99}"));
+        let p99 = p99.unwrap_or_default();
         let text = format!("{}: mean {mean}{p99}", visible(&point.label));
         let about = about(&point.label, text);
         (point.load, point.mean.value.0, interval(&point.mean), about)

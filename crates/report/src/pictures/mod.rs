@@ -16,7 +16,7 @@ use keymark_stats::{Estimate, Quantity, Seconds};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::{Analysis, Row};
-use crate::charts::{About, Chart, Dot, Fill, Interval, Mark, Path, Polyline, Scale};
+use crate::charts::{About, Chart, Dot, Fill, Interval, Mark, Path, Polyline, Scale, Spacing};
 use crate::units;
 use crate::verdict::{Finding, Verdict};
 use crate::visible::visible;
@@ -296,6 +296,15 @@ fn track(
     };
     let dots = dots.into_iter().map(Mark::Dot);
     std::iter::once(Mark::Line(line)).chain(dots).collect()
+}
+
+/// Returns a logarithmic spacing for values of which one is larger than another by more than that factor, else the other one.
+fn spacing(values: impl IntoIterator<Item = f64>, apart: f64, near: Spacing) -> Option<Spacing> {
+    let ends = values.into_iter().minmax_by(f64::total_cmp).into_option();
+    ends.map(|(least, most)| match most > least * apart {
+        true => Spacing::Logarithmic,
+        false => near,
+    })
 }
 
 /// Tells if a value has a place on a logarithmic axis.

@@ -71,12 +71,8 @@ impl Hues {
                 numbers[place] = (0..).find(|number| !numbers.contains(&Some(*number)));
             }
         }
-        Self(
-            names
-                .into_iter()
-                .zip(numbers.into_iter().flatten())
-                .collect(),
-        )
+        let numbered = names.into_iter().zip(numbers.into_iter().flatten());
+        Self(numbered.collect())
     }
 
     /// The number of a name that came.

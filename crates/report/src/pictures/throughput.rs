@@ -6,7 +6,7 @@ use keymark_stats::{Estimate, PerSecond, Quantity, Ratio, Usl};
 use super::names::{Hues, apart, left_out};
 use super::{
     AnalyzedRun, CURVES, PictureKind, about, drawable, fill, framed, interval, is_drawn, line,
-    track,
+    spacing, track,
 };
 use crate::analysis::Scaling;
 use crate::charts::{Along, Chart, Mark, Panel, Path, Polyline, Rule, Scale, Spacing};
@@ -30,12 +30,9 @@ pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
         return draw(TITLE, &all).into_iter().collect();
     }
     let groups = grouped(all, |group| group.case.capability()).into_iter();
-    let pictures = groups.filter_map(|(_, groups)| {
-        let case = &groups.first()?.case;
-        draw(
-            &format!("{TITLE}: {} {}", case.algorithm, case.operation),
-            &groups,
-        )
+    let pictures = groups.filter_map(|(key, groups)| {
+        let title = format!("{TITLE}: {} {}", key.algorithm, key.operation);
+        draw(&title, &groups)
     });
     pictures.collect()
 }
@@ -49,11 +46,8 @@ struct GainCurve<'s> {
 
 fn draw(title: &str, groups: &[&Scaling]) -> Option<Chart> {
     let rates = |group: &Scaling| {
-        group
-            .levels
-            .iter()
-            .map(|(_, rate)| rate.value.0)
-            .collect_vec()
+        let rates = group.levels.iter().map(|(_, rate)| rate.value.0);
+        rates.collect_vec()
     };
     let (shown, all) = drawable(groups.iter().copied(), CURVES, |group| {
         rates(group).into_iter().all(is_drawn)
@@ -68,12 +62,7 @@ fn draw(title: &str, groups: &[&Scaling]) -> Option<Chart> {
     });
     let curves = curves.collect_vec();
     let every = shown.iter().flat_map(|group| rates(group));
-    let (least, most) = every.minmax_by(f64::total_cmp).into_option()?;
-    let spacing = if most > least * APART {
-        Spacing::Logarithmic
-    } else {
-        Spacing::FromZero
-    };
+    let spacing = spacing(every, APART, Spacing::FromZero)?;
     let (bounds, mut notes) = bounds(&curves);
     if curves.iter().any(|curve| law(curve.group).is_some()) {
         notes.push("Broken lines: the Universal Scalability Law, where it fits.".to_owned());
@@ -91,12 +80,10 @@ fn draw(title: &str, groups: &[&Scaling]) -> Option<Chart> {
         .flat_map(|curve| points(curve, &curve.group.gains, units::estimated_gain));
     let gain = Scale::new("times one worker's", Unit::Times, Spacing::FromZero);
     let gain = Panel::over(gain, 180.0, bounds.into_iter().chain(gains).collect());
-    let levels = shown
-        .iter()
-        .flat_map(|group| &group.levels)
-        .map(|(level, _)| *level);
-    let levels = levels.sorted_unstable().dedup().map(f64::from).collect();
-    let x = Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels);
+    let levels = shown.iter().flat_map(|group| &group.levels);
+    let levels = levels.map(|(level, _)| *level).sorted_unstable().dedup();
+    let x = Scale::new("workers", Unit::Count, Spacing::Logarithmic)
+        .ticks(levels.map(f64::from).collect());
     let parts = curves
         .iter()
         .map(|curve| (curve.group.case.provenance, said(curve)));
@@ -155,10 +142,7 @@ fn limits(group: &Scaling) -> Vec<(&str, Ratio)> {
     };
     let server = found.by_server().zip(found.server.as_ref());
     let server = server.map(|(bound, (server, _))| (server.name, bound));
-    server
-        .into_iter()
-        .chain([("cores", found.by_cores())])
-        .collect()
+    Vec::from_iter(server.into_iter().chain([("cores", found.by_cores())]))
 }
 
 /// Lines at the bounds that are near the gains, and words for those that are far above.

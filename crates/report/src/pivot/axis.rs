@@ -90,8 +90,10 @@ impl Axis {
             Self::Stack => {
                 let own = case.parameters.pairs();
                 let own = own.filter(|(name, _)| OF_PROGRAMS.contains(name));
-                let words = std::iter::once(case.stack.word()).chain(own.map(|(_, word)| word));
-                words.collect::<Vec<_>>().join(" ")
+                let mut words = [case.stack.word()]
+                    .into_iter()
+                    .chain(own.map(|(_, word)| word));
+                words.join(" ")
             }
             Self::Parameter(name) => case.parameters.get(name).unwrap_or(USUAL).to_owned(),
             Self::Load => load(case.load),
@@ -187,9 +189,7 @@ fn filled(axis: &Axis, varying: &[Axis], cases: &[&Case]) -> f64 {
         (case.algorithm, case.operation, labels)
     };
     let rows: HashSet<_> = cases.iter().map(|case| row(case)).collect();
-    let cells: HashSet<_> = cases
-        .iter()
-        .map(|case| (row(case), axis.of(case)))
-        .collect();
+    let cells = cases.iter().map(|case| (row(case), axis.of(case)));
+    let cells: HashSet<_> = cells.collect();
     cells.len() as f64 / (rows.len() * axis.values(cases).len()) as f64
 }

@@ -61,7 +61,7 @@ impl<'r> PivotFigure<'r> {
     }
 
     /// An article's figures of operations that the run has measured. A device is called as the run calls it.
-    pub fn published(article: &'r Record, own: &[Case]) -> Vec<Self> {
+    pub fn published(article: &'r Record, own: &[&Case]) -> Vec<Self> {
         let measured = article.cases.iter().filter_map(|case| {
             let published = case.published.as_ref()?;
             let alike = || own.iter().filter(|other| asks_the_same(other, &case.case));
@@ -115,14 +115,10 @@ impl<'r> Pivot<'r> {
 
     /// Adds the figures of articles, each below the run's own.
     pub fn beside(mut self, articles: &'r [Record]) -> Self {
-        let own: Vec<Case> = self
-            .entries
-            .iter()
-            .map(|entry| entry.case.clone())
-            .collect();
-        let published = articles
-            .iter()
-            .flat_map(|article| PivotFigure::published(article, &own));
+        let own = cases(&self.entries);
+        let articles = articles.iter();
+        let published = articles.flat_map(|article| PivotFigure::published(article, &own));
+        let published = published.collect_vec();
         self.entries.extend(published);
         // A run that compares nothing but keys is compared with the articles' devices.
         if self.columns.is_empty() && Axis::varying(&cases(&self.entries)).contains(&Axis::Device) {
@@ -164,11 +160,9 @@ impl<'r> Pivot<'r> {
         axes.retain(|axis| !self.columns.contains(axis) && axis.values(&cases).len() == 1);
         let words = axes.iter().filter_map(|axis| {
             let word = axis.remarkable(case)?;
-            let workers = *axis == Axis::Load && case.load.is_closed();
-            Some(if workers {
-                format!("{} at once", axis.of(case))
-            } else {
-                word
+            Some(match *axis == Axis::Load && case.load.is_closed() {
+                true => format!("{} at once", axis.of(case)),
+                false => word,
             })
         });
         words.collect()
@@ -191,17 +185,13 @@ impl<'r> Pivot<'r> {
 
     /// Returns the column that most readers come for: the one of a whole program, else the fullest.
     fn main(&self, is_whole: impl Fn(&Case) -> bool) -> Option<Vec<String>> {
-        let figures = self
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.cell, Cell::Number(_)));
+        let entries = self.entries.iter();
+        let figures = entries.filter(|entry| matches!(entry.cell, Cell::Number(_)));
         let columns = grouped(figures, |entry| self.name(&entry.case)).into_iter();
         // Of equals the first is taken.
         let main = columns.rev().max_by_key(|(_, entries)| {
-            (
-                entries.iter().any(|entry| is_whole(&entry.case)),
-                entries.len(),
-            )
+            let some_whole = entries.iter().any(|entry| is_whole(&entry.case));
+            (some_whole, entries.len())
         });
         main.map(|(name, _)| name)
     }
@@ -220,12 +210,10 @@ impl<'r> Pivot<'r> {
         let uniform = self.provenance().is_some();
         let main = self.main(is_whole);
         for (heading, name) in self.headings() {
-            let column = Column::value(heading);
-            let column = if main.as_ref() == Some(&name) {
-                column
-            } else {
-                column.leave(0)
-            };
+            let mut column = Column::value(heading);
+            if main.as_ref() != Some(&name) {
+                column = column.leave(0);
+            }
             table = table.column(column, |line| {
                 let found = line.iter().find(|entry| self.name(&entry.case) == name);
                 found.map_or(Cell::Missing, |entry| bracketed(&entry.cell, uniform))
@@ -252,20 +240,16 @@ impl<'r> Pivot<'r> {
     /// Each column's heading and name, from left to right.
     fn headings(&self) -> Vec<(String, Vec<String>)> {
         let cases = cases(&self.entries);
-        let values: Vec<_> = self
-            .columns
-            .iter()
-            .map(|axis| axis.values(&cases))
-            .collect();
-        let place = |name: &[String]| -> Vec<Option<usize>> {
+        let values = self.columns.iter().map(|axis| axis.values(&cases));
+        let values = values.collect_vec();
+        let place = |name: &[String]| {
             let words = name.iter().zip(&values);
             words
                 .map(|(word, values)| values.iter().position(|one| one == word))
-                .collect()
+                .collect_vec()
         };
-        let named = cases
-            .into_iter()
-            .map(|case| (self.heading(case), self.name(case)));
+        let cases = cases.into_iter();
+        let named = cases.map(|case| (self.heading(case), self.name(case)));
         let named = named.unique_by(|(_, name)| name.clone());
         named.sorted_by_key(|(_, name)| place(name)).collect()
     }
@@ -292,9 +276,7 @@ impl<'r> Pivot<'r> {
             label => label,
         }
     }
-}
 
-impl Pivot<'_> {
     /// Heading of the only column.
     fn figure(&self) -> &'static str {
         let is_rate = |entry: &PivotFigure<'_>| matches!(&entry.cell, Cell::Number(number) if number.unit == Unit::PerSecond);
@@ -319,9 +301,8 @@ fn label(axes: &[Axis], case: &Case) -> String {
             _ => word,
         };
     }
-    axes.iter()
-        .filter_map(|axis| axis.remarkable(case))
-        .join(" ")
+    let mut words = axes.iter().filter_map(|axis| axis.remarkable(case));
+    words.join(" ")
 }
 
 /// Puts a figure in brackets that was not measured, if others were.

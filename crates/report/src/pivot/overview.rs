@@ -31,11 +31,8 @@ impl Analysis {
         let all = self.overview(None, articles);
         let points: Vec<&Point> = { self.breakdowns.iter() }
             .flat_map(|family| {
-                let steps = family
-                    .layers
-                    .steps
-                    .iter()
-                    .flat_map(|step| [&step.upper, &step.lower]);
+                let steps = family.layers.steps.iter();
+                let steps = steps.flat_map(|step| [&step.upper, &step.lower]);
                 steps.chain([&family.layers.base.point])
             })
             .collect();
@@ -48,9 +45,7 @@ impl Analysis {
         let is_drawn = |case: &Case| {
             let mut of = self.breakdowns.iter().flat_map(|family| &family.breakdowns);
             is_part(case)
-                && of.any(|breakdown| {
-                    breakdown.is_about(case) || case.parameters.get("protection").is_some()
-                })
+                && of.any(|of| of.is_about(case) || case.parameters.get("protection").is_some())
         };
         let is_other = |row: &&Row| {
             row.case.is_alone()
@@ -65,10 +60,8 @@ impl Analysis {
             entry
         });
         let others = Pivot::new(others.collect(), None);
-        let whole = self
-            .breakdowns
-            .iter()
-            .find_map(|family| family.layers.whole.as_ref());
+        let mut families = self.breakdowns.iter();
+        let whole = families.find_map(|family| family.layers.whole.as_ref());
         let program = whole.map_or("these programs", |whole| whole.name);
         let Some(mut others) = self.section(&format!("without {program}"), &others) else {
             return all;
@@ -89,31 +82,20 @@ impl Analysis {
     fn pivots(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
         if self.rows.iter().any(|row| row.under_load.is_some()) {
             let pivot = Pivot::new(entries(&self.rows, Shown::Rate), by);
-            return self
-                .section("operations per second", &pivot)
-                .into_iter()
-                .collect();
+            return Vec::from_iter(self.section("operations per second", &pivot));
         }
         if by.is_some() {
             let pivot = Pivot::new(entries(&self.rows, Shown::Mean), by).beside(articles);
-            return self
-                .section("mean time of an operation", &pivot)
-                .into_iter()
-                .collect();
+            return Vec::from_iter(self.section("mean time of an operation", &pivot));
         }
         let (several, alone): (Vec<&Row>, Vec<&Row>) =
             self.rows.iter().partition(|row| self.is_level(&row.case));
-        let crowded: Vec<&Row> = { alone.iter().copied() }
-            .filter(|row| is_crowd(&row.case))
-            .collect();
+        let crowded = alone.iter().copied().filter(|row| is_crowd(&row.case));
+        let crowded: Vec<&Row> = crowded.collect();
         let alone = Pivot::new(entries(alone, Shown::Mean), None).beside(articles);
         let lowest = |row: &&Row| self.scaling.iter().any(|group| group.case == row.case);
-        let levels = self
-            .rows
-            .iter()
-            .filter(lowest)
-            .chain(crowded)
-            .chain(several);
+        let levels = self.rows.iter().filter(lowest);
+        let levels = levels.chain(crowded).chain(several);
         let levels = levels.unique_by(|row| row.id);
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
         let cards = articles.is_empty().then(|| self.of_today()).flatten();
@@ -127,15 +109,12 @@ impl Analysis {
 
     /// Published figures of devices that one can buy for the same operations, if the run has no card of its own and is no article.
     fn of_today(&self) -> Option<Section> {
-        let is_card = |row: &Row| row.case.store == StoreKind::OPENPGP_CARD;
-        if self
-            .rows
-            .iter()
-            .any(|row| row.published.is_some() || is_card(row))
-        {
+        let is_own =
+            |row: &Row| row.published.is_some() || row.case.store == StoreKind::OPENPGP_CARD;
+        if self.rows.iter().any(is_own) {
             return None;
         }
-        let own: Vec<Case> = self.rows.iter().map(|row| row.case.clone()).collect();
+        let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
         let article = devices_of_today();
         let entries = PivotFigure::published(&article, &own);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
@@ -158,11 +137,10 @@ impl Analysis {
         if pivot.is_empty() {
             return None;
         }
-        let kind = match pivot.provenance() {
-            Some(Provenance::Measured) | None => None,
-            Some(kind) => Some(kind.to_string()),
-        };
-        let said: Vec<String> = pivot.constants().into_iter().chain(kind).collect();
+        let kind = pivot.provenance();
+        let kind = kind.filter(|kind| *kind != Provenance::Measured);
+        let mut said = pivot.constants();
+        said.extend(kind.map(|kind| kind.to_string()));
         let heading = match said.as_slice() {
             [] => what.to_owned(),
             said => format!("{what}: {}", said.join(", ")),
@@ -177,9 +155,8 @@ impl Analysis {
 
     /// Tells if a case differs from one in the table of times by the number of workers alone.
     fn is_level(&self, case: &Case) -> bool {
-        self.scaling
-            .iter()
-            .any(|group| group.case != *case && group.is_of(case))
+        let mut groups = self.scaling.iter();
+        groups.any(|group| group.case != *case && group.is_of(case))
     }
 }
 
@@ -205,10 +182,8 @@ fn devices_of_today() -> Record {
 
 /// Figures of the keycards in the LWN article of 2017, for runs without a card.
 pub(crate) fn published_keycards() -> Option<Record> {
-    let mut article = PublishedTable::named("lwn-2017-keycards")
-        .ok()?
-        .record()
-        .ok()?;
+    let article = PublishedTable::named("lwn-2017-keycards").ok()?;
+    let mut article = article.record().ok()?;
     let processor = normalize_device_name(&DeviceName::new("CPU"));
     let is_card = |device: &DeviceName| normalize_device_name(device) != processor;
     article.cases.retain(|case| is_card(&case.case.device));

@@ -8,6 +8,8 @@ use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
 use super::{Width, words};
+use crate::non_empty;
+use crate::units::counted;
 use crate::visible::{split, wrapped};
 use crate::{Align, Cell, Column, Priority, Table};
 
@@ -104,10 +106,9 @@ impl<'a> Layout<'a> {
         // Narrow columns that went before a wide one may have room after all.
         for column in gone.into_iter().rev() {
             if self.width() + column.width + GAP <= limit {
-                let index = self
-                    .shown
-                    .partition_point(|other| other.place < column.place);
-                self.shown.insert(index, column);
+                let shown = &mut self.shown;
+                let index = shown.partition_point(|other| other.place < column.place);
+                shown.insert(index, column);
             } else {
                 self.left_out.push(column.place);
             }
@@ -120,12 +121,10 @@ impl<'a> Layout<'a> {
     fn break_prose(&mut self, limit: usize) -> bool {
         let beyond = self.width().saturating_sub(limit);
         let is_prose = |priority: Priority| priority == Priority::Always;
-        let widest = self
-            .widest(is_prose)
-            .filter(|column| column.width >= NAME + beyond);
-        widest
-            .map(|column| column.break_cells(column.width - beyond))
-            .is_some()
+        let widest = self.widest(is_prose);
+        let broken = widest.filter(|column| column.width >= NAME + beyond);
+        let broken = broken.map(|column| column.break_cells(column.width - beyond));
+        broken.is_some()
     }
 
     /// Breaks the widest names, if figures alone do not leave them enough room.
@@ -173,22 +172,18 @@ impl<'a> Layout<'a> {
             "\n".repeat(above) + &column.heading.join("\n")
         };
         // A row without a figure in the columns that are left says nothing.
-        let figures =
-            columns().filter(|column| self.table.columns[column.place].align == Align::Right);
+        let align = |column: &Drawn| self.table.columns[column.place].align;
+        let figures = columns().filter(|column| align(column) == Align::Right);
         let figures: Vec<usize> = figures.map(|column| column.place).collect();
         let says = |row: &[Cell]| figures.iter().any(|place| row[*place] != Cell::Missing);
         let all = self.left_out.is_empty() || figures.is_empty();
         let rows = self.table.rows.iter().enumerate();
-        let rows = rows
-            .filter(|(_, row)| all || says(row))
-            .map(|(number, _)| number);
-        let rows = rows.map(|row| columns().map(|column| column.cells[row].clone()).collect());
+        let rows = rows.filter(|(_, row)| all || says(row));
+        let cells =
+            rows.map(|(row, _)| columns().map(|column| column.cells[row].clone()).collect());
         let headings = columns().map(heading).collect();
-        let aligns = columns().map(|column| self.table.columns[column.place].align);
-        (
-            aligns.collect(),
-            std::iter::once(headings).chain(rows).collect(),
-        )
+        let rows = std::iter::once(headings).chain(cells);
+        (columns().map(align).collect(), rows.collect())
     }
 
     /// Returns what all rows share and no column shows.
@@ -196,29 +191,21 @@ impl<'a> Layout<'a> {
         let (shared, _) = self.hidden();
         let shared = shared.into_iter().map(|column| {
             let value = self.table.cells(column).next().map(words);
-            format!(
-                "{} {}",
-                self.table.columns[column].name,
-                value.unwrap_or_default()
-            )
+            let (name, value) = (&self.table.columns[column].name, value.unwrap_or_default());
+            format!("{name} {value}")
         });
-        let shared = shared.collect_vec();
-        (!shared.is_empty()).then(|| format!("in every row: {}", shared.join(", ")))
+        non_empty(shared).map(|shared| format!("in every row: {}", shared.join(", ")))
     }
 
     /// Returns how many columns are left out, and which.
     pub(super) fn below(&self) -> Option<String> {
         let (_, hidden) = self.hidden();
+        let columns = counted(hidden.len(), "column");
         let names = hidden
             .iter()
             .map(|column| &self.table.columns[*column].name);
-        let columns = crate::units::counted(hidden.len(), "column");
-        (!hidden.is_empty()).then(|| {
-            format!(
-                "{columns} hidden (terminal too narrow): {}",
-                names.format(", ")
-            )
-        })
+        let names = non_empty(names)?.into_iter().format(", ");
+        Some(format!("{columns} hidden (terminal too narrow): {names}"))
     }
 
     /// Columns without a place: those with one value, and the others.

@@ -14,7 +14,7 @@ pub(crate) static FORMAT: Format = Format {
     word: "md",
     about: "Every column of every table, for README files and issues",
     endings: &["md"],
-    write: |exported, out| Ok(out.write_all(render(&exported.document())?.as_bytes())?),
+    write: |exported| Ok(render(&exported.document())?),
 };
 
 #[derive(Template)]

@@ -5,12 +5,9 @@ mod layout;
 pub mod markdown;
 pub mod text;
 
-use std::io::{self, Write};
-
 use keymark_bench::{Layers, Record};
 use unicode_width::UnicodeWidthStr;
 
-use crate::analysis::{Analysis, Row};
 use crate::report::{series, series_rows};
 use crate::site::Collision;
 use crate::units::Bare;
@@ -54,7 +51,7 @@ pub struct Format {
     /// Endings of such files.
     pub endings: &'static [&'static str],
     /// Writes all of it.
-    pub write: fn(&Exported<'_>, &mut dyn Write) -> Result<(), FormatError>,
+    pub write: fn(&Exported<'_>) -> Result<String, FormatError>,
 }
 
 /// Why something has no such form.
@@ -65,7 +62,7 @@ pub enum FormatError {
     Json(#[from] serde_json::Error),
     /// There is no room for it, or nobody reads it.
     #[error("cannot write it: {0}")]
-    Io(#[from] io::Error),
+    Io(#[from] std::io::Error),
     /// A row cannot be written.
     #[error(transparent)]
     Csv(#[from] csv::Error),
@@ -107,26 +104,14 @@ impl Exported<'_> {
     /// The run, or the series.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Runs { runs, .. } => runs.first().map(|run| run.id.to_string()),
-            Self::Series { name, .. } => Some(name.clone()),
+            Self::Runs { runs, .. } => runs.iter().take(1).map(|run| run.id.to_string()).collect(),
+            Self::Series { name, .. } => name.clone(),
         }
-        .unwrap_or_default()
     }
 
     pub(crate) const fn records(&self) -> &[Record] {
         match self {
             Self::Runs { runs, .. } | Self::Series { runs, .. } => runs,
-        }
-    }
-
-    /// Rows of the first run.
-    pub(crate) fn rows(&self) -> Vec<Row> {
-        match self {
-            Self::Runs { runs, families, .. } => {
-                let run = runs.first();
-                run.map_or_else(Vec::new, |run| Analysis::of(run, families).rows)
-            }
-            Self::Series { .. } => Vec::new(),
         }
     }
 
@@ -153,11 +138,9 @@ pub(crate) fn words(cell: &Cell) -> String {
 /// `7.91 ms (7.85–7.98)`, `< 3 ms`; in brief `5.8 ms`, `17 ms ±28 %`, and `[1.3 s]` if others were measured and this was
 /// not.
 fn number(number: &Number) -> String {
-    let stated = number.provenance.is_some_and(|kind| !kind.is_of_a_run());
-    let bare = if stated {
-        Bare::Stated
-    } else {
-        Bare::Uncertain
+    let bare = match number.provenance {
+        Some(kind) if !kind.is_of_a_run() => Bare::Stated,
+        Some(_) | None => Bare::Uncertain,
     };
     let brief = || number.unit.brief(&number.estimate, bare);
     let words = match number.form {
@@ -176,7 +159,7 @@ pub(crate) static DOCUMENT: Format = Format {
     word: "json",
     about: "All that is said as one JSON object, with the data of pictures",
     endings: &["json"],
-    write: |exported, out| Ok(out.write_all(json(&exported.document())?.as_bytes())?),
+    write: |exported| Ok(json(&exported.document())?),
 };
 
 /// The document as one JSON object with the data of pictures, on one line, which is ended.

@@ -20,7 +20,7 @@ const PEERS: usize = 3;
 pub type CollectedFigure = (PublishedTable, PublishedRow);
 
 /// Choice among the figures; an empty list chooses all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FigureFilter {
     /// Devices.
     pub devices: Vec<&'static CatalogueDevice>,
@@ -34,37 +34,29 @@ pub struct FigureFilter {
 
 impl FigureFilter {
     /// Returns whether every figure is chosen.
-    pub const fn is_all(&self) -> bool {
-        self.devices.is_empty()
-            && self.kinds.is_empty()
-            && self.algorithms.is_empty()
-            && self.grades.is_empty()
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
     }
 
     fn takes(&self, row: &PublishedRow) -> bool {
-        let device = |takes: &dyn Fn(&CatalogueDevice) -> bool| row.device.is_some_and(takes);
-        let algorithm = row.algorithm.known();
-        (self.devices.is_empty()
-            || device(&|own| self.devices.iter().any(|wanted| wanted.id == own.id)))
-            && (self.kinds.is_empty() || device(&|own| self.kinds.contains(&own.kind)))
-            && (self.algorithms.is_empty()
-                || algorithm.is_some_and(|own| self.algorithms.contains(&own)))
-            && (self.grades.is_empty() || self.grades.contains(&row.grade))
+        fn takes<T: PartialEq>(wanted: &[T], own: Option<T>) -> bool {
+            wanted.is_empty() || own.is_some_and(|own| wanted.contains(&own))
+        }
+        takes(&self.devices, row.device)
+            && takes(&self.kinds, row.device.map(|device| device.kind))
+            && takes(&self.algorithms, row.algorithm.known())
+            && takes(&self.grades, Some(row.grade))
     }
 
     /// Returns the chosen figures, by device, algorithm and operation.
     pub fn chosen(&self, all: &'static [CollectedFigure]) -> Vec<&'static CollectedFigure> {
         let chosen = all.iter().filter(|(_, row)| self.takes(row));
-        chosen
-            .sorted_by(|(_, a), (_, b)| {
-                let of = |row: &PublishedRow| {
-                    let device = row.device.map(|device| (device.kind, &device.id));
-                    let place = (device.is_none(), device);
-                    (place, row.algorithm.clone(), row.operation.clone())
-                };
-                of(a).cmp(&of(b))
-            })
-            .collect()
+        let chosen = chosen.sorted_by_cached_key(|(_, row)| {
+            let device = row.device.map(|device| (device.kind, &device.id));
+            let place = (device.is_none(), device);
+            (place, row.algorithm.clone(), row.operation.clone())
+        });
+        chosen.collect()
     }
 }
 
@@ -138,11 +130,9 @@ pub fn published_device(
         ),
     ];
     let facts = facts.into_iter().chain(known);
-    let facts = facts
-        .map(|fact| Block::remark(RemarkKind::Basis, fact))
-        .collect();
+    let facts = facts.map(|fact| Block::remark(RemarkKind::Basis, fact));
     let sections = [
-        Some(Section::bare(facts).first()),
+        Some(Section::bare(facts.collect()).first()),
         Some(table(figures)),
         peers(device, figures, all, here),
         Some(sources(figures)),
@@ -185,11 +175,8 @@ fn table(figures: &[&'static CollectedFigure]) -> Section {
 }
 
 fn sources(figures: &[&'static CollectedFigure]) -> Section {
-    let sources: Vec<&str> = figures
-        .iter()
-        .map(|(_, row)| row.source.as_str())
-        .unique()
-        .collect();
+    let sources = figures.iter().map(|(_, row)| row.source.as_str());
+    let sources: Vec<&str> = sources.unique().collect();
     let more = match sources.len().saturating_sub(SOURCES) {
         0 => None,
         more => Some(format!(
@@ -210,9 +197,8 @@ fn peers(
     all: &'static [CollectedFigure],
     here: Option<&Analysis>,
 ) -> Option<Section> {
-    let means = figures
-        .iter()
-        .filter_map(|(_, row)| Some((row, row.mean()?)));
+    let figures = figures.iter();
+    let means = figures.filter_map(|(_, row)| Some((row, row.mean()?)));
     let means: Vec<(&PublishedRow, Seconds)> = means
         .unique_by(|(row, _)| (row.algorithm.clone(), row.operation.clone(), row.timed))
         .filter(|(row, _)| row.algorithm.known().is_some())
@@ -228,15 +214,12 @@ fn peers(
         let others = all.iter().map(|(_, other)| other);
         let others = others.filter(|other| is_peer(row, other));
         let times = others.filter_map(|other| Some((other.device?, other, other.mean()?)));
-        let fastest = times
-            .sorted_by(|(.., a), (.., b)| a.0.total_cmp(&b.0))
-            .unique_by(|(own, ..)| &own.id)
-            .take(PEERS);
+        let times = times.sorted_by(|(.., a), (.., b)| a.0.total_cmp(&b.0));
+        let fastest = times.unique_by(|(own, ..)| &own.id).take(PEERS);
         let words = fastest.map(|(own, other, time)| {
-            let grade = if other.grade == Grade::Measured {
-                String::new()
-            } else {
-                format!(" ({})", other.grade.for_people())
+            let grade = match other.grade {
+                Grade::Measured => String::new(),
+                grade => format!(" ({})", grade.for_people()),
             };
             format!("{} {}{grade}", own.name, duration(time))
         });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use keymark_bench::{Case, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
@@ -16,24 +17,23 @@ const ITSELF: &str = "itself";
 impl Comparison {
     /// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
     pub fn document(&self, means: &[GeometricMean]) -> Document {
-        let comparison = self;
-        let side = match comparison.sides_are {
+        let side = match self.sides_are {
             Sides::Machines => Some(Column::name("machine")),
-            Sides::Runs => (comparison.sides.len() > 2).then(|| Column::name("run")),
+            Sides::Runs => (self.sides.len() > 2).then(|| Column::name("run")),
         };
-        let pairs = || comparison.pairs.iter();
+        let pairs = || self.pairs.iter();
         // What says the same of every row is no column.
         let others = pairs().any(|pair| against(&pair.old, &pair.new) != Cell::text(ITSELF));
         let kinds_differ = pairs().any(|pair| pair.old.provenance != pair.new.provenance);
-        let table = TableOf::cases(&comparison.pairs, |pair| &pair.old)
-            .maybe(side, |pair| comparison.side(pair))
+        let table = TableOf::cases(&self.pairs, |pair| &pair.old)
+            .maybe(side, |pair| self.side(pair))
             .maybe(others.then(|| Column::name("against")), |pair| {
                 against(&pair.old, &pair.new)
             })
             .optional(2, "first", |pair| pair.old_mean)
             .optional(3, "second", |pair| pair.new_mean)
             .value("ratio to the first (interval)", |pair| pair.ratio)
-            .value("verdict", |pair| verdict(comparison, pair))
+            .value("verdict", |pair| verdict(self, pair))
             .provenance(|pair| pair.old.provenance)
             .maybe(
                 kinds_differ.then(|| Column::kind("against provenance")),
@@ -41,17 +41,17 @@ impl Comparison {
             )
             .table();
         let mut blocks = vec![Block::Table(table)];
-        let remarks = borrowed(comparison).into_iter().chain(reasons(comparison));
-        let remarks = remarks.chain(equivalence(comparison));
-        let remarks = remarks.chain(of_kinds(&comparison.pairs));
-        let remarks = remarks.chain(assumptions(&comparison.pairs));
-        let remarks = remarks.chain(missing(comparison));
+        let remarks = borrowed(self).into_iter().chain(reasons(self));
+        let remarks = remarks.chain(equivalence(self));
+        let remarks = remarks.chain(of_kinds(&self.pairs));
+        let remarks = remarks.chain(assumptions(&self.pairs));
+        let remarks = remarks.chain(missing(self));
         blocks.extend(remarks.map(Block::Remark));
-        let mut sections = environment(comparison);
+        let mut sections = environment(self);
         sections.push(Section::bare(blocks));
-        sections.extend(geometric(comparison, means));
+        sections.extend(geometric(self, means));
         Document {
-            verdict: crate::verdict::Verdict::of_comparison(comparison),
+            verdict: crate::verdict::Verdict::of_comparison(self),
             ..Document::of(sections)
         }
     }
@@ -91,10 +91,7 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
         return None;
     }
     let table = TableOf::new(means)
-        .name("run", |mean| {
-            let side = comparison.sides.get(mean.side);
-            side.map_or("", |side| &side.name).to_owned()
-        })
+        .name("run", |mean| comparison.name_of(mean.side))
         .value("cases", |mean| mean.cases)
         .value("geometric mean of ratios (95 % interval)", |mean| {
             mean.ratio
@@ -112,12 +109,10 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
 
 /// Sides whose cases are compared with another side's, for want of a baseline of their own.
 fn borrowed(comparison: &Comparison) -> Vec<Remark> {
-    let others: BTreeSet<(usize, usize)> = comparison
-        .pairs
-        .iter()
-        .filter_map(|pair| Some((pair.side, pair.borrowed?)))
-        .collect();
-    let name = |side: usize| comparison.sides.get(side).map_or("", |side| &*side.name);
+    let pairs = comparison.pairs.iter();
+    let others = pairs.filter_map(|pair| Some((pair.side, pair.borrowed?)));
+    let others: BTreeSet<(usize, usize)> = others.collect();
+    let name = |side: usize| comparison.name_of(side);
     let said = others.into_iter().map(|(side, other)| {
         let lacking = match comparison.sides_are {
             Sides::Machines => 0,
@@ -138,7 +133,7 @@ fn borrowed(comparison: &Comparison) -> Vec<Remark> {
 fn missing(comparison: &Comparison) -> Vec<Remark> {
     let sides = grouped(&comparison.missing, |missing| missing.side).into_iter();
     let named = sides.map(|(side, missing)| {
-        let name = comparison.sides.get(side).map_or("", |side| &*side.name);
+        let name = comparison.name_of(side);
         let cases = units::first_names(missing.iter().map(|missing| &missing.case), 1);
         let text = format!("not compared, because {name} has no figure: {cases}");
         Remark::new(RemarkKind::Units, text)
@@ -148,16 +143,12 @@ fn missing(comparison: &Comparison) -> Vec<Remark> {
 
 /// Grounds of the verdicts, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
-    let grounds: BTreeSet<_> = comparison
-        .pairs
-        .iter()
-        .map(|pair| (pair.grounds, pair.side))
-        .collect();
+    let pairs = comparison.pairs.iter();
+    let grounds: BTreeSet<_> = pairs.map(|pair| (pair.grounds, pair.side)).collect();
     let said = grounds.into_iter().filter_map(|(grounds, side)| {
-        let kind = if grounds == Grounds::FewRuns {
-            RemarkKind::SingleRuns
-        } else {
-            RemarkKind::Units
+        let kind = match grounds == Grounds::FewRuns {
+            true => RemarkKind::SingleRuns,
+            false => RemarkKind::Units,
         };
         let text = reason(comparison, grounds, side)?;
         let named = match comparison.sides.get(side) {
@@ -172,10 +163,8 @@ fn reasons(comparison: &Comparison) -> Vec<Remark> {
 fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<String> {
     let cases = comparison.pairs.len();
     let noise = percent(comparison.criteria.noise.on(grounds));
-    let of_side = comparison
-        .pairs
-        .iter()
-        .find(|pair| pair.grounds == grounds && pair.side == side)?;
+    let mut pairs = comparison.pairs.iter();
+    let of_side = pairs.find(|pair| pair.grounds == grounds && pair.side == side)?;
     let [old, new] = of_side.runs;
     let corrected = match cases {
         1 => format!("the interval and its verdict allow for noise of up to {noise}"),
@@ -203,25 +192,20 @@ fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<Stri
 
 /// Meaning of "same", if anything has an interval.
 fn equivalence(comparison: &Comparison) -> Option<Remark> {
-    let judged = || {
-        comparison
-            .pairs
-            .iter()
-            .filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
-    };
+    let is_judged = |pair: &&Pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns;
+    let judged = || comparison.pairs.iter().filter(is_judged);
     judged().next()?;
     let within = percent(comparison.criteria.equivalence);
     let apart = percent(comparison.criteria.noise.apart);
     let possible = judged().any(|pair| comparison.criteria.margin(pair.grounds).is_some());
-    let text = if possible {
-        format!(
+    let text = match possible {
+        true => format!(
             "'same': the whole interval lies within ±{within} (two one-sided tests: Schuirmann 1987)"
-        )
-    } else {
-        format!(
+        ),
+        false => format!(
             "'same' within ±{within} (--equivalence) cannot be shown: series at different times drift by up to \
              {apart}. Let them take turns: 'keymark bench --against'"
-        )
+        ),
     };
     Some(Remark::new(RemarkKind::Units, text))
 }
@@ -247,14 +231,11 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
             "runs of the same case differ by {deviation} here (standard deviation of {runs} earlier runs)"
         ),
     };
-    let evidence = comparison
-        .pairs
-        .iter()
-        .filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
+    let pairs = comparison.pairs.iter();
+    let few = pairs.filter(|pair| pair.grounds == Grounds::FewRuns && pair.side == side);
     // The least that any of them can tell apart.
-    let least = evidence
-        .filter_map(|pair| Some(pair.ratio.high?.0 / pair.ratio.value.0))
-        .fold(f64::INFINITY, f64::min);
+    let least = few.filter_map(|pair| Some(pair.ratio.high?.0 / pair.ratio.value.0));
+    let least = least.fold(f64::INFINITY, f64::min);
     let sides = match (old, new) {
         (1, 1) => "between single runs".to_owned(),
         _ => format!("with {old} against {new} runs, where a series has at least {MIN_RUNS}"),
@@ -273,10 +254,9 @@ fn percent(share: f64) -> String {
 }
 
 /// Figures whose device time nobody measured, each once.
-fn assumptions(pairs: &[Pair]) -> BTreeSet<Remark> {
-    let cases = pairs
-        .iter()
-        .flat_map(|pair| [&pair.old, &pair.new].into_iter().zip(pair.assumed));
+fn assumptions<'p>(pairs: &'p [Pair]) -> BTreeSet<Remark> {
+    let both = |pair: &'p Pair| [&pair.old, &pair.new].into_iter().zip(pair.assumed);
+    let cases = pairs.iter().flat_map(both);
     let said = cases.filter_map(|(case, assumed)| {
         let text = format!(
             "{}: the device's time of {} {} is assumed ({}); nobody measured it",
@@ -293,15 +273,8 @@ fn against(old: &Case, new: &Case) -> Cell {
         (old.algorithm != new.algorithm).then(|| new.algorithm.to_string()),
         (old.operation != new.operation).then(|| new.operation.to_string()),
         (old.way() != new.way()).then(|| new.way()),
+        (old.device != new.device).then(|| new.device.to_string()),
     ];
-    let mut words: Vec<String> = besides.into_iter().flatten().collect();
-    match (new.device == old.device, words.is_empty()) {
-        (true, true) => Cell::text(ITSELF),
-        (false, true) => Cell::text(&new.device),
-        (true, false) => Cell::Text(words.join(" ")),
-        (false, false) => {
-            words.push(new.device.to_string());
-            Cell::Text(words.join(" "))
-        }
-    }
+    let words = besides.into_iter().flatten().join(" ");
+    Cell::text(if words.is_empty() { ITSELF } else { &words })
 }

@@ -14,9 +14,9 @@ use keymark_bench::operation::Operation;
 use keymark_bench::record::{Record, RunState};
 
 use crate::compare::{Comparison, conditions};
-use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
+use crate::document::{Block, Conditions, Document, Remark, Rerun, Section};
 use crate::units::counted;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, listed};
 
 pub use collection::{
     CollectedFigure, FigureFilter, published_device, published_devices, published_figures,
@@ -63,7 +63,6 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
 impl Document {
     /// Another document behind this one, under its name where there are several. The verdict is that of a single run.
     fn add(&mut self, other: Self, name: Option<&str>, first: bool) {
-        debug_assert_eq!(other.schema, SCHEMA);
         if first {
             self.verdict = other.verdict.filter(|_| name.is_none());
         }
@@ -81,12 +80,9 @@ impl Document {
                 },
                 ..section
             }));
-        self.warnings.extend(
-            other
-                .warnings
-                .into_iter()
-                .map(|warning| Remark::new(warning.kind, named(warning.text))),
-        );
+        let warnings = other.warnings.into_iter();
+        self.warnings
+            .extend(warnings.map(|warning| Remark::new(warning.kind, named(warning.text))));
     }
 }
 
@@ -94,15 +90,10 @@ impl Document {
 fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
     let mut sections = comparison.document(&[]).sections;
     let has_table = |section: &&mut Section| {
-        section
-            .blocks
-            .iter()
-            .any(|block| matches!(block, Block::Table(_)))
+        let mut blocks = section.blocks.iter();
+        blocks.any(|block| matches!(block, Block::Table(_)))
     };
-    if let Some(section) = sections.iter_mut().find(has_table) {
-        let (first, others) = names
-            .split_first()
-            .map_or(("", &[][..]), |(first, others)| (first, others));
+    if let (Some(section), [first, others @ ..]) = (sections.iter_mut().find(has_table), names) {
         let heading = format!("run {first} against {}", others.join(", "));
         section.heading.get_or_insert(heading);
     }
@@ -146,20 +137,16 @@ fn subject(record: &Record) -> String {
     let here =
         |case: &&Case| case.device.as_str() == "software" || case.provenance == Provenance::Virtual;
     let elsewhere = cases().filter(|case| !here(case));
-    let devices = elsewhere.map(|case| case.device.as_str()).unique();
-    let devices: Vec<&str> = devices.collect();
+    let devices = elsewhere.map(|case| case.device.to_string()).unique();
+    let mut devices: Vec<String> = devices.collect();
+    if devices.len() > NAMED {
+        devices = vec![counted(devices.len(), "device")];
+    }
     let own = cases().any(|case| here(&case));
     let machine = own.then(|| machine(&record.environment)).flatten();
-    let mut on: Vec<String> = if devices.len() > NAMED {
-        vec![counted(devices.len(), "device")]
-    } else {
-        devices.iter().map(ToString::to_string).collect()
-    };
-    on.splice(0..0, machine);
-    match on.split_last() {
-        None => what.to_owned(),
-        Some((last, [])) => format!("{what} on {last}"),
-        Some((last, others)) => format!("{what} on {} and {last}", others.join(", ")),
+    match listed(machine.into_iter().chain(devices)).as_str() {
+        "" => what.to_owned(),
+        on => format!("{what} on {on}"),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::analysis::{
 use crate::charts::{Chart, Mark};
 use crate::compare::conditions;
 use crate::document::mixed;
+use crate::non_empty;
 use crate::pictures::{self, AnalyzedRun, DotRow, PARTS, PictureKind};
 use crate::pivot::Axis;
 use crate::verdict::Verdict;
@@ -58,10 +59,8 @@ impl Analysis {
         sections.extend(self.services());
         sections.extend(self.servers());
         sections.extend(self.under_load(record));
-        sections.extend(pictured(
-            "response times under load",
-            pictures::charts(&[run], PictureKind::Load),
-        ));
+        let loads = drawn(run, PictureKind::Load);
+        sections.extend(pictured("response times under load", loads));
         sections.extend(key_use::sections(record));
         sections.extend(servers::failed(record));
         sections.extend(self.breakdowns.iter().filter_map(Self::breakdown));
@@ -78,9 +77,8 @@ impl Analysis {
         if !self.scaling.is_empty() {
             sections.push(self.parallel(run));
         }
-        let uneven = pictures::drifted(run)
-            .into_iter()
-            .chain(pictures::stepped(run));
+        let drifted = pictures::drifted(run).into_iter();
+        let uneven = drifted.chain(pictures::stepped(run)).map(Block::Picture);
         sections.extend(pictured("how even the durations are", uneven));
         let sections = with_few_pictures(sections);
         let warnings = self.warnings(record);
@@ -107,17 +105,13 @@ impl Analysis {
         let kind = pictures::default_kind(&[verdict], &[run])?;
         let chart = pictures::charts(&[run], kind).into_iter().next()?;
         let dots = chart.marks().filter_map(Mark::try_as_dot_ref).count();
-        let column = self
-            .main_column()
-            .filter(|_| kind == PictureKind::Means && dots > FEW);
+        let column = self.main_column();
+        let column = column.filter(|_| kind == PictureKind::Means && dots > FEW);
         let column = column.and_then(|(heading, rows)| {
             let title = format!("mean time of an operation: {heading}");
             let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
-            pictures::means(
-                &title,
-                tolerance,
-                rows.into_iter().filter_map(DotRow::mean).collect(),
-            )
+            let means = rows.into_iter().filter_map(DotRow::mean);
+            pictures::means(&title, tolerance, means.collect())
         });
         Some(column.unwrap_or(chart))
     }
@@ -136,11 +130,7 @@ impl Analysis {
             let mixed = format!("this table mixes figures of different kinds: {kinds}");
             blocks.push(Block::remark(RemarkKind::MixedProvenance, mixed));
         }
-        blocks.extend(
-            pictures::charts(&[run], PictureKind::Means)
-                .into_iter()
-                .map(Block::Picture),
-        );
+        blocks.extend(drawn(run, PictureKind::Means));
         Section {
             depth: Depth::Every,
             ..Section::bare(blocks)
@@ -216,32 +206,25 @@ impl Analysis {
     }
 
     /// Twins compared with the published figures that their card times were derived from.
-    fn twins(&self, published: &[PublishedFigure]) -> Option<Section> {
-        let pair = |row| Some((row, beside(row, published)?));
+    fn twins<'a>(&'a self, published: &'a [PublishedFigure]) -> Option<Section> {
+        let pair = |row: &'a Row| {
+            let mut figures = published.iter();
+            Some((row, figures.find(|figure| figure.is_beside(&row.case))?))
+        };
         let measured = self.rows.iter().filter(|row| row.mean().is_some());
-        let pairs: Vec<_> = measured.filter_map(pair).collect();
-        (!pairs.is_empty()).then(|| {
-            Section::headed(
-                "twins compared with the published figures (they differ as this host and the article's do)",
-                vec![Block::Table(tables::twins(&pairs))],
-            )
-        })
+        let pairs = non_empty(measured.filter_map(pair))?;
+        Some(Section::headed(
+            "twins compared with the published figures (they differ as this host and the article's do)",
+            vec![Block::Table(tables::twins(&pairs))],
+        ))
     }
 
     fn parallel(&self, run: AnalyzedRun<'_>) -> Section {
         let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
-        blocks.extend(
-            pictures::charts(&[run], PictureKind::Throughput)
-                .into_iter()
-                .map(Block::Picture),
-        );
-        let servers = self
-            .scaling
-            .iter()
-            .filter_map(|group| group.bounds.as_ref()?.server.as_ref());
-        let explained = servers
-            .map(|(bottleneck, _)| bottleneck.explanation)
-            .unique();
+        blocks.extend(drawn(run, PictureKind::Throughput));
+        let groups = self.scaling.iter();
+        let servers = groups.filter_map(|group| group.bounds.as_ref()?.server.as_ref());
+        let explained = servers.map(|(server, _)| server.explanation).unique();
         blocks.extend(explained.map(|text| Block::remark(RemarkKind::Limit, text)));
         blocks.extend(self.limits().into_iter().map(Block::Remark));
         if self.scaling.iter().any(|group| group.law.is_ok()) {
@@ -255,10 +238,16 @@ impl Analysis {
     }
 }
 
+/// A run's pictures of a kind.
+fn drawn(run: AnalyzedRun<'_>, kind: PictureKind) -> impl Iterator<Item = Block> {
+    pictures::charts(&[run], kind)
+        .into_iter()
+        .map(Block::Picture)
+}
+
 /// A section of pictures alone, if there are any.
-fn pictured(heading: &str, pictures: impl IntoIterator<Item = Chart>) -> Option<Section> {
-    let blocks: Vec<Block> = pictures.into_iter().map(Block::Picture).collect();
-    (!blocks.is_empty()).then(|| Section::headed(heading, blocks))
+fn pictured(heading: &str, pictures: impl Iterator<Item = Block>) -> Option<Section> {
+    Some(Section::headed(heading, non_empty(pictures)?))
 }
 
 /// Removes pictures that are shown already, and those beyond what a reader looks at.
@@ -276,10 +265,6 @@ fn with_few_pictures(mut sections: Vec<Section>) -> Vec<Section> {
     }
     sections.retain(|section| !section.blocks.is_empty());
     sections
-}
-
-fn beside<'a>(row: &Row, published: &'a [PublishedFigure]) -> Option<&'a PublishedFigure> {
-    published.iter().find(|figure| figure.is_beside(&row.case))
 }
 
 fn highest(group: &Scaling) -> Option<Block> {

@@ -42,10 +42,9 @@ impl Identified {
             return Self { id, name };
         }
         let nameless = catalogue.is_nameless(&name);
-        let (run, device) = if nameless {
-            (record.id.0.as_str(), case.device.as_str())
-        } else {
-            ("", "")
+        let (run, device) = match nameless {
+            true => (record.id.0.as_str(), case.device.as_str()),
+            false => ("", ""),
         };
         let shown = match (name.as_str(), class) {
             ("", Class::Processor) => "a processor without a name".to_owned(),
@@ -55,10 +54,9 @@ impl Identified {
         let class = class.to_string();
         Self {
             id: pages::unique(&name, &class, &[&class, &name, run, device]),
-            name: if nameless {
-                format!("{shown} (run {run})")
-            } else {
-                shown
+            name: match nameless {
+                true => format!("{shown} (run {run})"),
+                false => shown,
             },
         }
     }
@@ -66,14 +64,10 @@ impl Identified {
 
 /// Name of the device itself in the record, without its label and without words for the kind of figure.
 fn named<'r>(record: &'r Record, case: &'r Case) -> (Class, &'r str) {
-    let store = record
-        .stores
-        .iter()
-        .find(|store| store.device == case.device);
+    let mut stores = record.stores.iter();
+    let store = stores.find(|store| store.device == case.device);
     let product = store.map_or("", |store| store.product.as_str());
-    let product = product
-        .split_once(", token '")
-        .map_or(product, |(product, _)| product);
+    let product = product.split(", token '").next().unwrap_or_default();
     let device = match case.provenance {
         Provenance::Measured | Provenance::Virtual if case.store == StoreKind::SOFTWARE => {
             let model = record.environment.cpu_model.as_deref();

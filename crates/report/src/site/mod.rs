@@ -58,11 +58,8 @@ impl Devices {
     /// Tells if a record of keymark's has a place next to the contributed ones.
     pub fn take(self, shipped: &SiteSource, contributed: &[SiteSource]) -> bool {
         let known = identified(contributed);
-        self == Self::AlsoPublished
-            || shipped
-                .devices
-                .iter()
-                .any(|device| known.contains(&device.identified))
+        let mut devices = shipped.devices.iter();
+        self == Self::AlsoPublished || devices.any(|device| known.contains(&device.identified))
     }
 }
 
@@ -114,9 +111,8 @@ impl Site {
         title: String,
         of: Devices,
         contributed: Vec<SiteSource>,
-        shipped: Vec<SiteSource>,
+        mut shipped: Vec<SiteSource>,
     ) -> Self {
-        let mut shipped = shipped;
         shipped.retain(|source| of.take(source, &contributed));
         let mut wanted = identified(&contributed);
         if of == Devices::AlsoPublished {
@@ -146,6 +142,11 @@ impl Site {
     /// Returns whether a page has all published figures.
     pub fn has_figures(&self) -> bool {
         self.of == Devices::AlsoPublished
+    }
+
+    /// The device with that id, if it has a page.
+    pub(crate) fn device(&self, id: &str) -> Option<&Device> {
+        self.devices.iter().find(|known| known.identified.id == id)
     }
 
     /// The contributed records.
@@ -178,22 +179,16 @@ impl Device {
         let mut figures: Vec<(&SiteSource, &SourceFigure)> = Vec::new();
         let mut of_sources = Vec::new();
         for (place, source) in sources.iter().enumerate() {
-            let own: Vec<&SourceFigure> = source
-                .figures
-                .iter()
-                .filter(|figure| source.device_of(figure).identified == identified)
-                .collect();
+            let is_own = |figure: &&SourceFigure| source.device_of(figure).identified == identified;
+            let own: Vec<&SourceFigure> = source.figures.iter().filter(is_own).collect();
             if own.is_empty() {
                 continue;
             }
+            let devices = source.devices.iter();
+            let devices = devices.filter(|device| device.identified == identified);
             of_sources.push(OfDevice {
                 source: place,
-                devices: source
-                    .devices
-                    .iter()
-                    .filter(|device| device.identified == identified)
-                    .cloned()
-                    .collect(),
+                devices: devices.cloned().collect(),
                 figures: own.len(),
                 links: SiteSource::links(own.iter().copied()),
             });

@@ -1,7 +1,6 @@
 //! The files of a site; names that are safe in addresses and on every file system, and that no two things share.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
@@ -47,18 +46,16 @@ impl Pages {
 
     /// Every file with its path; [`SUMS`] is not among them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.0
-            .iter()
-            .map(|(path, content)| (path.as_str(), content.as_slice()))
+        let files = self.0.iter();
+        files.map(|(path, content)| (path.as_str(), content.as_slice()))
     }
 
     /// The content of [`SUMS`].
     pub fn sums(&self) -> String {
-        let mut sums = String::new();
-        for (path, content) in self.iter() {
-            let _ = writeln!(sums, "{}  {path}", sum(content));
-        }
-        sums
+        let lines = self.iter();
+        lines
+            .map(|(path, content)| format!("{}  {path}\n", sum(content)))
+            .collect()
     }
 }
 
@@ -97,12 +94,9 @@ pub(super) fn unique(text: &str, otherwise: &str, parts: &[&str]) -> String {
         hash.update(part.as_bytes());
     }
     let readable = readable(text);
-    let name = if readable.is_empty() {
-        otherwise
-    } else {
-        &readable
-    };
-    format!("{name}-{}", hex::encode(&hash.finalize()[..OCTETS]))
+    let name = Some(&*readable).filter(|name| !name.is_empty());
+    let (name, hash) = (name.unwrap_or(otherwise), hash.finalize());
+    format!("{name}-{}", hex::encode(&hash[..OCTETS]))
 }
 
 /// Tells if a name could be one of [`unique`]'s: names that are given by hand must not.

@@ -50,13 +50,12 @@ pub(super) fn sections(figures: &[Entry<'_>]) -> Vec<KeySection> {
         let group = keys.entry((case.algorithm, case.operation, strength));
         group.or_default().push((source, figure));
     }
-    keys.iter_mut()
-        .map(|(key, figures)| {
-            // Measurements come before statements; the rest is the order of the records.
-            figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
-            section(*key, figures)
-        })
-        .collect()
+    let sections = keys.iter_mut().map(|(key, figures)| {
+        // Measurements come before statements; the rest is the order of the records.
+        figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
+        section(*key, figures)
+    });
+    sections.collect()
 }
 
 fn section((algorithm, operation, strength): Key, figures: &[Entry<'_>]) -> KeySection {
@@ -105,18 +104,12 @@ fn times(figures: &[Entry<'_>]) -> Option<String> {
         let means = rows.into_iter().filter_map(Row::mean);
         let ends = means.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
         let (least, most) = (units::duration(ends.0), units::duration(ends.1));
-        let range = if least == most {
-            least
-        } else {
-            format!("{least} to {most}")
+        let range = match least == most {
+            true => least,
+            false => format!("{least} to {most}"),
         };
-        let kind = match provenance {
-            Provenance::Measured => String::new(),
-            other @ (Provenance::Virtual
-            | Provenance::Twin
-            | Provenance::Predicted
-            | Provenance::Published) => format!(", {other}"),
-        };
+        let kind = Some(provenance).filter(|kind| *kind != Provenance::Measured);
+        let kind = kind.map(|kind| format!(", {kind}")).unwrap_or_default();
         Some(format!("{range} ({way}{kind})"))
     });
     let told = told.join(", ");
@@ -124,10 +117,8 @@ fn times(figures: &[Entry<'_>]) -> Option<String> {
 }
 
 fn brackets(figures: &[Entry<'_>]) -> &'static str {
-    let banded = figures
-        .iter()
-        .filter(|(_, figure)| figure.row.band().is_some());
-    let banded = banded.count();
+    let is_banded = |(_, figure): &&Entry<'_>| figure.row.band().is_some();
+    let banded = figures.iter().filter(is_banded).count();
     if banded == 0 {
         ". 95 % intervals in brackets."
     } else if banded == figures.len() {
@@ -149,11 +140,9 @@ fn picture(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) ->
         })
     });
     let dots = dots.collect();
+    let mut rows = figures.iter().map(|(_, figure)| &figure.row);
     // A band is no interval.
-    if figures
-        .iter()
-        .all(|(_, figure)| figure.row.band().is_some())
-    {
+    if rows.all(|row| row.band().is_some()) {
         let title = format!("{algorithm} {operation}: predicted time, with its band");
         return pictures::predictions(&title, tolerance, dots);
     }
@@ -197,15 +186,13 @@ fn mean(row: &Row) -> Cell {
     }
     match (&row.summary, row.mean()) {
         (Some(summary), _) if summary.mean.low.is_some() => summary.mean.into(),
-        (_, Some(mean)) => Cell::Text(row.band().map_or_else(
-            || format!("{} (no interval)", units::duration(mean)),
-            |band| {
-                format!(
-                    "{}, a band",
-                    units::estimated_duration(&Estimate::banded(mean, band))
-                )
-            },
-        )),
+        (_, Some(mean)) => Cell::Text(match row.band() {
+            None => format!("{} (no interval)", units::duration(mean)),
+            Some(band) => {
+                let banded = Estimate::banded(mean, band);
+                format!("{}, a band", units::estimated_duration(&banded))
+            }
+        }),
         (_, None) => Cell::text("failed"),
     }
 }

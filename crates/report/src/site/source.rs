@@ -1,7 +1,7 @@
 //! A record as a source of figures, and on which machine it was made, as far as it says.
 
 use itertools::Itertools;
-use keymark_bench::{DeviceName, Provenance, Record};
+use keymark_bench::{Case, DeviceName, Provenance, Record};
 
 use super::device::Identified;
 use super::pages;
@@ -80,10 +80,8 @@ impl SiteSource {
                 devices.push(SourceDevice::of(record, &row.case));
                 devices.len() - 1
             });
-            let note = case
-                .published
-                .as_ref()
-                .map(|published| published.note.clone());
+            let published = case.published.as_ref();
+            let note = published.map(|published| published.note.clone());
             figures.push(SourceFigure {
                 device,
                 row: row.clone(),
@@ -145,20 +143,17 @@ impl SiteSource {
 const LINKS: usize = 8;
 
 impl SourceDevice {
-    fn of(record: &Record, case: &keymark_bench::case::Case) -> Self {
-        let store = record
-            .stores
-            .iter()
-            .find(|store| store.device == case.device);
+    fn of(record: &Record, case: &Case) -> Self {
+        let mut stores = record.stores.iter();
+        let store = stores.find(|store| store.device == case.device);
         let versions = store.iter().flat_map(|store| &store.versions);
+        let versions = versions.map(|(name, version)| format!("{name} {version}"));
         Self {
             identified: Identified::of(record, case),
             called: case.device.clone(),
             provenance: case.provenance,
             product: store.map_or_else(String::new, |store| store.product.clone()),
-            versions: versions
-                .map(|(name, version)| format!("{name} {version}"))
-                .collect(),
+            versions: versions.collect(),
         }
     }
 }

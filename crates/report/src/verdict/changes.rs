@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Finding;
 use crate::compare::{Comparison, Grounds, Pair, PairVerdict, Sides};
-use crate::grouped;
+use crate::{grouped, non_empty};
 
 /// Changes of a side against the first, or against cases of its own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,16 +72,14 @@ pub struct SlowestMachine {
 
 /// Changes of each side, or the slowest machine for each operation.
 pub(super) fn finding(comparison: &Comparison) -> Option<Finding> {
-    let machines = match comparison.sides_are {
-        Sides::Machines => slowest(comparison),
-        Sides::Runs => Vec::new(),
-    };
-    if !machines.is_empty() {
+    if comparison.sides_are == Sides::Machines
+        && let Some(machines) = non_empty(slowest(comparison))
+    {
         return Some(Finding::SlowestMachines { machines });
     }
     let sides = 0..comparison.sides.len().max(1);
-    let sides: Vec<SideChanges> = sides.filter_map(|side| of_side(comparison, side)).collect();
-    (!sides.is_empty()).then_some(Finding::Changes { sides })
+    let sides = non_empty(sides.filter_map(|side| of_side(comparison, side)))?;
+    Some(Finding::Changes { sides })
 }
 
 fn change(place: usize, pair: &Pair) -> CaseChange {
@@ -112,7 +110,7 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<SideChanges> {
         PairVerdict::WithinNoise | PairVerdict::Indistinguishable | PairVerdict::Unknown => true,
     };
     let open: Vec<(usize, &Pair)> = pairs().filter(|(_, pair)| is_open(pair)).collect();
-    let (_, ground) = open.first().copied().unwrap_or((0, first));
+    let ground = open.first().map_or(first, |(_, pair)| *pair);
     Some(SideChanges {
         side: whose(comparison, side),
         cases: pairs().count(),
@@ -124,14 +122,10 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<SideChanges> {
             .map(|(place, pair)| change(*place, pair))
             .collect(),
         equivalence: comparison.criteria.equivalence,
-        noise: match ground.grounds {
-            Grounds::FewRuns => comparison.machine.deviation,
-            Grounds::Exact | Grounds::Nothing => 0.0,
-            Grounds::Copies
-            | Grounds::SameRun
-            | Grounds::SameRuns
-            | Grounds::Alternating
-            | Grounds::Series => comparison.criteria.noise.on(ground.grounds),
+        noise: if ground.grounds == Grounds::FewRuns {
+            comparison.machine.deviation
+        } else {
+            comparison.criteria.noise.on(ground.grounds)
         },
         runs: ground.runs[0].min(ground.runs[1]),
         advice: (!open.is_empty()).then(|| advice(ground.grounds)),
@@ -172,12 +166,9 @@ fn slowest(comparison: &Comparison) -> Vec<SlowestMachine> {
             .max_by(|(_, a), (_, b)| ratio(a).total_cmp(&ratio(b)))?;
         let library = pair.old.parameters.get("library").map(str::to_owned);
         let control = library.as_ref().and_then(|_| control(comparison, pair));
-        let versions = library.as_ref().and_then(|own| {
-            comparison
-                .differences
-                .iter()
-                .find(|known| known.what.trim_end_matches(" loaded") == own)
-        });
+        let mut differences = comparison.differences.iter();
+        let versions = differences
+            .find(|known| Some(known.what.trim_end_matches(" loaded")) == library.as_deref());
         Some(SlowestMachine {
             operation,
             machine: comparison.side(pair).to_owned(),

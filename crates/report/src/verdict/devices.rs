@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::evidence::{alone, is_commit};
 use super::{Evidence, Finding};
 use crate::analysis::{Analysis, Row};
-use crate::grouped;
 use crate::site::Identified;
+use crate::{grouped, non_empty};
 
 /// Surprising ratio of two libraries' times.
 const MANY: f64 = 2.0;
@@ -45,10 +45,10 @@ pub(super) fn rankings(analysis: &Analysis) -> Option<Finding> {
             devices,
         })
     });
-    let rankings: Vec<DeviceRanking> = rankings.collect();
+    let rankings = non_empty(rankings)?;
     let elsewhere = |row: &Row| is_of_device(row) && row.case.store != StoreKind::SOFTWARE;
-    let several = analysis.rows.iter().any(elsewhere);
-    (several && !rankings.is_empty()).then_some(Finding::Devices { rankings })
+    let mut rows = analysis.rows.iter();
+    rows.any(elsewhere).then_some(Finding::Devices { rankings })
 }
 
 /// Returns whether a row has a device's own time. A virtual card or soft token is this CPU under another name, and
@@ -94,10 +94,10 @@ pub(super) fn programs(analysis: &Analysis) -> Option<Finding> {
             .collect(),
     });
     let several = rankings.filter(|of| of.programs.len() > 1);
-    let rankings: Vec<_> = several
-        .sorted_by_key(|of| std::cmp::Reverse(of.programs.len()))
-        .collect();
-    (!rankings.is_empty()).then_some(Finding::Programs { rankings })
+    let rankings = several.sorted_by_key(|of| std::cmp::Reverse(of.programs.len()));
+    Some(Finding::Programs {
+        rankings: non_empty(rankings)?,
+    })
 }
 
 /// The two libraries of one CPU that differ most in the time of one operation, if one is many times slower.

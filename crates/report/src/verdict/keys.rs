@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::evidence::{VAGUE, alone, place};
 use super::{Evidence, Finding, LEAST};
 use crate::analysis::{Analysis, Row};
-use crate::grouped;
+use crate::{grouped, non_empty};
 
 /// Use of a key, in the order in which readers care for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -72,10 +72,9 @@ pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
     let rows = analysis.rows.iter().filter(|row| is_comparable(row));
     let uses = rows.filter_map(|row| Some((usage(&row.case)?, row)));
     let groups = grouped(uses, |(usage, row)| (*usage, row.case.operation));
-    let choices = groups.into_iter().filter_map(|((usage, _), rows)| {
-        let rows = rows.into_iter().map(|(_, row)| row);
-        choice(usage, rows)
-    });
+    let choices = groups
+        .into_iter()
+        .filter_map(|((usage, _), rows)| choice(usage, rows.into_iter().map(|(_, row)| row)));
     let mut choices: Vec<KeyChoice> = choices.collect();
     let is_library =
         |choice: &KeyChoice| matches!(choice.usage, KeyUsage::TlsServer | KeyUsage::PostQuantum);
@@ -83,7 +82,7 @@ pub(super) fn choices(analysis: &Analysis) -> Option<Finding> {
         choices = through_one_program(analysis);
     }
     choices.sort_by_key(|choice| (choice.usage, choice.operation != Operation::Sign));
-    (!choices.is_empty()).then_some(Finding::Keys { choices })
+    non_empty(choices).map(|choices| Finding::Keys { choices })
 }
 
 /// A choice for each operation with several keys: through a whole program rather than a part or a library, on this CPU
@@ -130,11 +129,9 @@ fn is_comparable(row: &Row) -> bool {
 /// Returns the use of a key that a case is an example of; none of a case that is a part of another.
 fn usage(case: &Case) -> Option<KeyUsage> {
     if case.stack == StackName::GPG {
-        let cached = case.parameters.get("protection") == Some("cached");
-        return Some(if cached {
-            KeyUsage::GnupgCached
-        } else {
-            KeyUsage::Gnupg
+        return Some(match case.parameters.get("protection") {
+            Some("cached") => KeyUsage::GnupgCached,
+            Some(_) | None => KeyUsage::Gnupg,
         });
     }
     if case.stack.word() == "ssh" {

@@ -35,11 +35,9 @@ pub struct KeyShare {
 
 /// Shares of the first program that is measured with its layers.
 pub(super) fn key_shares(analysis: &Analysis) -> Option<Finding> {
-    analysis
-        .breakdowns
-        .iter()
-        .filter(|family| family.layers.base.point.stack == StackName::RAW)
-        .find_map(|family| of_family(analysis, family))
+    let families = analysis.breakdowns.iter();
+    let mut raw = families.filter(|family| family.layers.base.point.stack == StackName::RAW);
+    raw.find_map(|family| of_family(analysis, family))
 }
 
 fn of_family(analysis: &Analysis, family: &FamilyBreakdown) -> Option<Finding> {

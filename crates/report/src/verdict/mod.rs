@@ -32,7 +32,7 @@ pub use layers::KeyShare;
 pub use servers::{Knee, RelativeGain, ResumptionLimit};
 pub use waiting::{PredictedKey, PredictedPart, SlowCase};
 pub use words::UsageLine;
-pub(crate) use words::program;
+pub(crate) use words::{listed, program};
 pub use workers::WorkerGain;
 
 /// Strength in bits that a recommended key has at least (NIST SP 800-57 part 1 rev. 5, table 4: acceptable beyond 2030).

@@ -9,7 +9,7 @@ use super::evidence::{ALIKE, place};
 use super::layers::HIDDEN;
 use super::{Finding, RateEvidence};
 use crate::analysis::{Analysis, Row};
-use crate::grouped;
+use crate::{grouped, non_empty};
 
 /// Number of users at which a server is full.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -101,10 +101,8 @@ pub(super) fn relative(analysis: &Analysis) -> Option<Finding> {
     let all = analysis.rates.iter().flat_map(|rates| &rates.relative);
     let gains = all.filter(|rate| rate.case != rate.beside);
     let gains = gains.filter_map(|rate| {
-        let (row, other) = (
-            analysis.rows.get(rate.case)?,
-            analysis.rows.get(rate.beside)?,
-        );
+        let row = analysis.rows.get(rate.case)?;
+        let other = analysis.rows.get(rate.beside)?;
         let (low, high) = (rate.gain.low?.0, rate.gain.high?.0);
         let is_decided = low > 1.0 || high < 1.0 || rate.gain.is_within(ALIKE);
         is_decided.then(|| RelativeGain {
@@ -115,8 +113,9 @@ pub(super) fn relative(analysis: &Analysis) -> Option<Finding> {
             rows: [row.id, other.id],
         })
     });
-    let gains: Vec<RelativeGain> = gains.collect();
-    (!gains.is_empty()).then_some(Finding::Relative { gains })
+    Some(Finding::Relative {
+        gains: non_empty(gains)?,
+    })
 }
 
 /// Returns the words that only one of two cases has.
@@ -150,11 +149,12 @@ pub(super) fn processor_shares(analysis: &Analysis) -> Option<Finding> {
         let share = row.under_load?.spent?.of_processor?;
         Some((row.case.algorithm, share, row.id))
     });
-    let shares: Vec<_> = shares
+    let largest = shares
         .sorted_by(|a, b| b.1.0.total_cmp(&a.1.0))
-        .unique_by(|(algorithm, ..)| *algorithm)
-        .collect();
-    (!shares.is_empty()).then_some(Finding::ProcessorShares { shares })
+        .unique_by(|(algorithm, ..)| *algorithm);
+    Some(Finding::ProcessorShares {
+        shares: non_empty(largest)?,
+    })
 }
 
 /// A load of a key in a file: its row, the share of resumed sessions, the processor time of a transaction, and the time of the
@@ -173,13 +173,14 @@ pub(super) fn resumption(analysis: &Analysis) -> Option<Finding> {
         let others = case.parameters.clone().replaced(RESUMED, USUAL);
         (case.algorithm, &case.device, case.stack, others, case.load)
     });
-    let limits: Vec<_> = groups
+    let limits = groups
         .iter()
         .filter_map(|(_, costs)| limit(costs))
         .sorted_by(|a, b| b.from.0.total_cmp(&a.from.0))
-        .unique_by(|limit| limit.algorithm)
-        .collect();
-    (!limits.is_empty()).then_some(Finding::Resumption { limits })
+        .unique_by(|limit| limit.algorithm);
+    Some(Finding::Resumption {
+        limits: non_empty(limits)?,
+    })
 }
 
 /// Separates full handshakes from resumed ones by the loads with the fewest and the most resumed sessions: the mean cost is linear
@@ -213,6 +214,7 @@ pub(super) fn saturation(analysis: &Analysis) -> Option<Finding> {
             row: row.id,
         })
     });
-    let knees: Vec<Knee> = knees.collect();
-    (!knees.is_empty()).then_some(Finding::Saturation { knees })
+    Some(Finding::Saturation {
+        knees: non_empty(knees)?,
+    })
 }

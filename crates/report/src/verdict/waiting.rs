@@ -8,10 +8,9 @@ use serde::Serialize;
 
 use super::evidence::{alone, is_virtual_card, place};
 use super::{Evidence, Finding};
-use crate::Answer;
 use crate::analysis::{Analysis, Row};
-use crate::grouped;
 use crate::pivot::published_keycards;
+use crate::{grouped, non_empty};
 
 /// GnuPG's parameter and its word for a key with a passphrase.
 const PROTECTION: (&str, &str) = ("protection", "cached");
@@ -63,9 +62,8 @@ pub(super) fn too_slow(analysis: &Analysis, record: &Record) -> Option<Finding> 
             && !is_virtual_card(&row.case)
     });
     let rows: Vec<&Row> = rows.collect();
-    let over = rows
-        .iter()
-        .filter(|row| row.tolerable(tolerance) == Some(Answer::No));
+    let is_over = |row: &&&Row| row.tolerable(tolerance) == Some(Some(false));
+    let over = rows.iter().filter(is_over);
     let cases = over.filter_map(|row| {
         Some(SlowCase {
             evidence: Evidence::of(row)?,
@@ -73,15 +71,16 @@ pub(super) fn too_slow(analysis: &Analysis, record: &Record) -> Option<Finding> 
             instead: instead(&rows, row, record).and_then(Evidence::of),
         })
     });
-    let cases: Vec<SlowCase> = cases
+    let cases = cases
         .sorted_by(|a, b| b.evidence.by_mean(&a.evidence))
         .unique_by(|slow| {
             let of = &slow.evidence;
             (of.device.clone(), of.algorithm, of.operation)
-        })
-        .collect();
-    let tolerated = tolerated(record);
-    (!cases.is_empty()).then_some(Finding::TooSlow { tolerated, cases })
+        });
+    Some(Finding::TooSlow {
+        tolerated: tolerated(record),
+        cases: non_empty(cases)?,
+    })
 }
 
 /// Returns the strongest tolerable key of the same device and way, and of those the fastest.
@@ -90,7 +89,7 @@ fn instead<'a>(rows: &[&'a Row], slow: &Row, record: &Record) -> Option<&'a Row>
     let asked = |row: &'a Row| (place(&row.case), row.case.operation, row.case.load);
     let same = rows.iter().copied().filter(|row| {
         asked(row) == (place(&slow.case), slow.case.operation, slow.case.load)
-            && row.tolerable(tolerance) == Some(Answer::Yes)
+            && row.tolerable(tolerance) == Some(Some(true))
     });
     let time = |row: &Row| row.mean().map_or(0.0, |mean| mean.0);
     same.max_by(|a, b| {
@@ -101,18 +100,10 @@ fn instead<'a>(rows: &[&'a Row], slow: &Row, record: &Record) -> Option<&'a Row>
 
 /// Queues that grow.
 pub(super) fn overloaded(analysis: &Analysis) -> Option<Finding> {
-    let growing = analysis
-        .rows
-        .iter()
-        .filter_map(|row| Some((row, row.overload?)));
-    let growing: Vec<_> = growing.collect();
-    let utilization = growing.first()?.1.utilisation;
-    let cases = growing
-        .iter()
-        .map(|(row, _)| (row.case.to_string(), row.id));
+    let growing = analysis.rows.iter().filter(|row| row.overload.is_some());
     Some(Finding::Overloaded {
-        utilization,
-        cases: cases.collect(),
+        utilization: growing.clone().next()?.overload?.utilisation,
+        cases: growing.map(|row| (row.case.to_string(), row.id)).collect(),
     })
 }
 
@@ -124,15 +115,10 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Option<Findin
         .filter(|row| row.case.provenance == Provenance::Predicted);
     let tolerance = record.plan.settings.tolerance;
     let parts = rows.filter_map(|row| {
-        let tolerable = match row.tolerable(tolerance)? {
-            Answer::Yes => Some(true),
-            Answer::No => Some(false),
-            Answer::Unknown => None,
-        };
         Some(PredictedPart {
             evidence: Evidence::of(row)?,
             waiting: row.published.as_ref()?.waiting,
-            tolerable,
+            tolerable: row.tolerable(tolerance)?,
         })
     });
     let keys = grouped(parts, |part| {
@@ -147,9 +133,10 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Option<Findin
         }
     });
     let is_fast = |key: &PredictedKey| key.parts.iter().all(|part| part.tolerable == Some(true));
-    let keys: Vec<PredictedKey> = keys.sorted_by_key(is_fast).collect();
-    let tolerated = tolerated(record);
-    (!keys.is_empty()).then_some(Finding::Predictions { tolerated, keys })
+    Some(Finding::Predictions {
+        tolerated: tolerated(record),
+        keys: non_empty(keys.sorted_by_key(is_fast))?,
+    })
 }
 
 /// Keys with a passphrase and the same without, through the slowest program, where the passphrase costs for certain.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::evidence::{VAGUE, is_virtual_card};
 use super::{Finding, words};
 use crate::analysis::{Analysis, Limit, Scaling};
+use crate::non_empty;
 
 /// Gain below which several workers gain nothing.
 const NOTHING: f64 = 1.2;
@@ -47,8 +48,8 @@ pub(super) fn workers(analysis: &Analysis) -> Option<Finding> {
     let curves = analysis.scaling.iter().filter(|curve| {
         !is_virtual_card(&curve.case) && curve.case.provenance != Provenance::Predicted
     });
-    let gains: Vec<WorkerGain> = curves.filter_map(|curve| gain(analysis, curve)).collect();
-    (!gains.is_empty()).then_some(Finding::Workers { gains })
+    let gains = non_empty(curves.filter_map(|curve| gain(analysis, curve)))?;
+    Some(Finding::Workers { gains })
 }
 
 fn gain(analysis: &Analysis, scaling: &Scaling) -> Option<WorkerGain> {

@@ -1,12 +1,9 @@
 //! Table, picture and sentence of a run have the same figures.
 
-use std::path::Path;
-
 use keymark_bench::{Parameters, Record, StackName};
-use keymark_records::exchange;
 use keymark_report::analysis::{Analysis, Row};
-use keymark_report::charts::Mark;
 use keymark_report::charts::terminal::{self, Signs};
+use keymark_report::charts::{Bar, Mark};
 use keymark_report::pictures::{self, AnalyzedRun, PictureKind};
 use keymark_report::render::{Width, text};
 use keymark_report::units::Unit;
@@ -15,6 +12,8 @@ use keymark_report::{Beside, Block, Cell, Form, RemarkKind};
 use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 use serde_json::Value;
+
+use crate::imported;
 
 const RECORDS: [&str; 5] = [
     "golden/everything",
@@ -33,15 +32,10 @@ fn near(a: f64, b: f64) -> bool {
 fn no_figure_contradicts_another() {
     let (mut cells, mut dots, mut bars, mut evidence) = (0, 0, 0, 0);
     for name in RECORDS {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.json"));
-        let record = exchange::import(&path).unwrap();
+        let record = imported(name);
         let analysis = Analysis::of(&record, &layers());
-        let means: Vec<f64> = analysis
-            .rows
-            .iter()
-            .filter_map(Row::mean)
-            .map(|mean| mean.0)
-            .collect();
+        let means = analysis.rows.iter().filter_map(Row::mean);
+        let means: Vec<f64> = means.map(|mean| mean.0).collect();
         let is_mean = |time: f64| means.iter().any(|mean| near(*mean, time));
         // Published keycards have figures of their own.
         let sections = analysis.overview(None, &[]);
@@ -62,26 +56,22 @@ fn no_figure_contradicts_another() {
         }];
         let means = pictures::charts(&run, PictureKind::Means).into_iter();
         for chart in means.filter(|chart| chart.x.unit == Unit::Seconds) {
-            for dot in chart.panels[0]
-                .marks
-                .iter()
-                .filter_map(Mark::try_as_dot_ref)
-            {
+            let marks = chart.panels[0].marks.iter();
+            for dot in marks.filter_map(Mark::try_as_dot_ref) {
                 assert!(is_mean(dot.x), "{name}: {dot:?}");
                 dots += 1;
             }
         }
         for chart in pictures::charts(&run, PictureKind::Layers) {
-            let marks = chart.panels[0]
+            let is_key = |bar: &&Bar| {
+                let key = chart.keys.get(bar.series);
+                key.is_some_and(|key| key == "key" || key.starts_with("key ("))
+            };
+            let bars_of = chart.panels[0]
                 .marks
                 .iter()
                 .filter_map(Mark::try_as_bar_ref);
-            for bar in marks.filter(|bar| {
-                chart
-                    .keys
-                    .get(bar.series)
-                    .is_some_and(|key| key == "key" || key.starts_with("key ("))
-            }) {
+            for bar in bars_of.filter(is_key) {
                 let lines = analysis.breakdowns.iter().flat_map(|of| &of.breakdowns);
                 let mut paths = lines.flat_map(|line| &line.paths);
                 assert!(
@@ -144,8 +134,7 @@ fn screen(record: &Record, columns: u16) -> String {
 
 #[test]
 fn a_default_run_fits_a_screen_and_begins_with_its_verdict() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/default.json");
-    let mut record = exchange::import(&path).unwrap();
+    let mut record = imported("records/default");
     let [wide, narrow] = [100, 80].map(|columns| screen(&record, columns));
     assert!(wide.lines().count() <= 30, "{wide}");
     assert!(narrow.lines().count() <= 35, "{narrow}");
@@ -171,8 +160,7 @@ fn a_default_run_fits_a_screen_and_begins_with_its_verdict() {
 #[test]
 fn each_record_begins_with_its_verdict() {
     for name in RECORDS {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.json"));
-        let record = exchange::import(&path).unwrap();
+        let record = imported(name);
         let found = Verdict::of(&Analysis::of(&record, &layers()), &record);
         let text = screen(&record, 100);
         let begin: String = text.lines().take(3).collect::<Vec<_>>().join(" ");
@@ -182,8 +170,7 @@ fn each_record_begins_with_its_verdict() {
 
 #[test]
 fn a_container_that_is_limited_is_not_called_busy() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/schemes.json");
-    let mut record = exchange::import(&path).unwrap();
+    let mut record = imported("golden/schemes");
     let coarse = |record: &Record| {
         let said = Analysis::of(record, &layers()).warnings(record);
         let coarse = said

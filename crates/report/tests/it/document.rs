@@ -10,12 +10,14 @@ use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Stretch;
 use keymark_report::analysis::{Analysis, PublishedFigure};
 use keymark_report::document::{Block, Document, RemarkKind};
-use keymark_report::render::{Width, json, markdown, text};
+use keymark_report::render::{Width, json, markdown};
 use keymark_stats::Seconds;
 use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use serde_json::Value;
+
+use crate::plain;
 
 const DEVICES: [(&str, Provenance); 3] = [
     ("software", Provenance::Measured),
@@ -126,10 +128,6 @@ fn report() -> Document {
     Analysis::of(&record, &layers()).document(&record, &[published])
 }
 
-fn plain(document: &Document, width: Width) -> String {
-    anstream::adapter::strip_str(&text::render(document, width)).to_string()
-}
-
 #[test]
 fn every_section_there_is_stands_in_the_report() {
     let report = report();
@@ -208,11 +206,8 @@ fn every_figure_has_its_device_and_provenance() {
             assert_eq!(row.as_array().unwrap().len(), columns.len(), "{row}");
             let Some(provenance) = place("provenance") else {
                 // In a pivot each figure has its own.
-                let figures = row
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .filter(|cell| cell["kind"] == "number");
+                let cells = row.as_array().unwrap().iter();
+                let figures = cells.filter(|cell| cell["kind"] == "number");
                 figures.for_each(|cell| assert!(cell["value"]["provenance"].is_string(), "{cell}"));
                 continue;
             };

@@ -36,10 +36,7 @@ fn written(format: &Format, run: &Record) -> String {
         families: &layers(),
         document: &|| report(vec![part()], None),
     };
-    let mut bytes = Vec::new();
-    (format.write)(&exported, &mut bytes)
-        .unwrap_or_else(|error| panic!("{}: {error}", format.word));
-    String::from_utf8(bytes).unwrap()
+    (format.write)(&exported).unwrap_or_else(|error| panic!("{}: {error}", format.word))
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use keymark_records::archive::{Archive, RunSelector};
-use keymark_records::exchange;
 use keymark_report::analysis::Analysis;
 use keymark_report::render::html::{self, ReadIn};
 use keymark_report::render::{json, markdown};
@@ -13,10 +12,12 @@ use keymark_report::report::{Part, report};
 use keymark_report::table;
 use keymark_testkit::layers::layers;
 
+use crate::imported;
+
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 
 /// Records of the first release.
-const RECORDS: [&str; 4] = ["everything", "stacks", "schemes", "predicted"];
+pub const RECORDS: [&str; 4] = ["everything", "stacks", "schemes", "predicted"];
 
 /// What a page has of its own, without what is the same in all.
 fn own(page: &str) -> String {
@@ -37,14 +38,11 @@ fn own(page: &str) -> String {
 fn the_first_releases_archive_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let copy = directory.path().join("runs.sqlite3");
-    fs::copy(
-        Path::new(GOLDEN).with_file_name("archive-0.1.0.sqlite3"),
-        &copy,
-    )
-    .unwrap();
+    let shipped = Path::new(GOLDEN).with_file_name("archive-0.1.0.sqlite3");
+    fs::copy(shipped, &copy).unwrap();
     let archive = Archive::open(&copy).unwrap();
     for name in RECORDS {
-        let imported = exchange::import(&Path::new(GOLDEN).join(format!("{name}.json"))).unwrap();
+        let imported = imported(&format!("golden/{name}"));
         let own = RunSelector::Id(imported.id.0.clone());
         assert_eq!(archive.load(&own).unwrap(), imported);
     }
@@ -53,7 +51,7 @@ fn the_first_releases_archive_is_read() {
 #[test]
 fn golden_records_have_every_form() {
     for name in RECORDS {
-        let imported = exchange::import(&Path::new(GOLDEN).join(format!("{name}.json"))).unwrap();
+        let imported = imported(&format!("golden/{name}"));
         let directory = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
         archive.insert(&imported).unwrap();
@@ -67,10 +65,8 @@ fn golden_records_have_every_form() {
             rerun: None,
         };
         let document = report(vec![part], None);
-        let mut csv = Vec::new();
-        table::csv(table::RUN, &analysis.rows, &mut csv).unwrap();
         for (form, content) in [
-            ("csv", String::from_utf8(csv).unwrap()),
+            ("csv", table::csv(table::RUN, &analysis.rows).unwrap()),
             ("markdown", markdown::render(&document).unwrap()),
             ("json", json(&document).unwrap()),
             ("html", own(&html::render(document, ReadIn::File).unwrap())),

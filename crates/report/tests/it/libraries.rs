@@ -3,9 +3,11 @@
 use keymark_bench::case::{Case, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::record::CaseRecord;
 use keymark_report::analysis::{Analysis, Basis, Breakdown, FamilyBreakdown, Layer};
-use keymark_report::render::{Width, text};
+use keymark_report::render::Width;
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{measured, of as record, signing as case};
+
+use crate::plain;
 
 /// RSA as on a server: a millisecond in OpenSSL, ten in libgcrypt, half of one in the agent, and two in gpg.
 fn of_software(algorithm: &str, libgcrypt: Option<f64>) -> Vec<CaseRecord> {
@@ -101,6 +103,5 @@ fn the_table_shows_both_libraries_on_a_terminal_of_100_columns() {
     document.sections.truncate(2);
     document.head.clear();
     document.warnings.clear();
-    let rendered = text::render(&document, Width::Columns(100));
-    insta::assert_snapshot!(anstream::adapter::strip_str(&rendered).to_string());
+    insta::assert_snapshot!(plain(&document, Width::Columns(100)));
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::queues::{Lock, System, record};
+use crate::{only, plain};
 use keymark_bench::case::Worker;
 use keymark_bench::error::{ReturnCode, Shortage};
 use keymark_bench::record::{Ending, Record};
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::{Analysis, Finding, Limit, Refused, Undecided};
-use keymark_report::render::{Width, text};
+use keymark_report::render::Width;
 use keymark_testkit::assert_says;
 
 const LEVELS: [u32; 4] = [1, 2, 4, 8];
@@ -85,11 +86,8 @@ fn a_device_of_three_lanes_does_three_at_a_time() {
     };
     is_found(lanes, Limit::Device, Limit::Device);
     let record = record(lanes, &LEVELS, &LEVELS, 40, 1);
-    let shown = text::render(
-        &Analysis::of(&record, &[]).document(&record, &[]),
-        Width::Unlimited,
-    );
-    assert_says(&shown, ["up to 3 at a time"]);
+    let document = Analysis::of(&record, &[]).document(&record, &[]);
+    assert_says(&plain(&document, Width::Unlimited), ["up to 3 at a time"]);
 }
 
 #[test]
@@ -254,15 +252,8 @@ fn both_curves_and_what_limits_them_on_a_terminal_of_100_columns() {
         ..SOFTWARE
     };
     let section = |record: &Record| {
-        let mut document = Analysis::of(record, &[]).document(record, &[]);
-        document.sections.retain(|section| {
-            let heading = section.heading.as_deref();
-            heading.is_some_and(|heading| heading.starts_with("in parallel"))
-        });
-        document.head.clear();
-        document.warnings.clear();
-        let shown = text::render(&document, Width::Columns(100));
-        anstream::adapter::strip_str(&shown).to_string()
+        let document = Analysis::of(record, &[]).document(record, &[]);
+        plain(&only(document, "in parallel"), Width::Columns(100))
     };
     let systems = [SERIAL, locks, SOFTWARE]
         .map(|system| section(&record(system, &[1, 2, 3, 4, 6, 8], &LEVELS, 40, 2)));

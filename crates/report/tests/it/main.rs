@@ -14,3 +14,32 @@ mod pictures;
 mod pipeline;
 mod queues;
 mod scaling;
+
+use std::path::Path;
+
+use keymark_bench::record::Record;
+use keymark_records::exchange;
+use keymark_report::Document;
+use keymark_report::render::{Width, text};
+
+/// A record of `tests/`.
+fn imported(name: &str) -> Record {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    exchange::import(&tests.join(format!("{name}.json"))).unwrap()
+}
+
+/// What a terminal shows, without escape codes.
+fn plain(document: &Document, width: Width) -> String {
+    anstream::adapter::strip_str(&text::render(document, width)).to_string()
+}
+
+/// The sections that begin so, without conditions and warnings.
+fn only(mut document: Document, begin: &str) -> Document {
+    document.sections.retain(|section| {
+        let heading = section.heading.as_deref();
+        heading.is_some_and(|heading| heading.starts_with(begin))
+    });
+    document.head.clear();
+    document.warnings.clear();
+    document
+}

@@ -23,6 +23,8 @@ use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 
 use crate::charts::check;
+use crate::golden_reports::RECORDS;
+use crate::imported;
 
 /// The pictures of a kind, with all runs in each.
 fn charts(records: &[Record], kind: PictureKind) -> Vec<Chart> {
@@ -177,15 +179,11 @@ fn pictures_are_what_they_were() {
 
 #[test]
 fn every_golden_record_is_drawn() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for entry in std::fs::read_dir(golden).unwrap() {
-        let file = entry.unwrap().path();
-        let record = exchange::import(&file).unwrap();
-        let charts = drawn(&record);
-        assert!(!charts.is_empty(), "{}", file.display());
-        let name = format!("golden_{}", file.file_stem().unwrap().to_string_lossy());
+    for name in RECORDS {
+        let charts = drawn(&imported(&format!("golden/{name}")));
+        assert!(!charts.is_empty(), "{name}");
         let words: Vec<&str> = charts.iter().map(|chart| chart.summary.as_str()).collect();
-        insta::assert_snapshot!(name, words.join("\n"));
+        insta::assert_snapshot!(format!("golden_{name}"), words.join("\n"));
     }
 }
 
@@ -351,15 +349,9 @@ fn a_picture_shows_what_the_answer_is_about() {
     assert_eq!(drawn(cases(&keys, &all, &[1])), Some(PictureKind::Layers));
 }
 
-/// A run of the default plan.
-fn default_plan() -> Record {
-    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
-    exchange::import(&records.join("default.json")).unwrap()
-}
-
 #[test]
 fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
-    let record = default_plan();
+    let record = imported("records/default");
     let document = Analysis::of(&record, &layers()).document(&record, &[]);
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
     let pictures = blocks.filter_map(|block| match block {
@@ -377,7 +369,7 @@ fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
 /// One bar is one path: as long as the mean in the table, and none with a passphrase among those without.
 #[test]
 fn bars_of_parts_are_as_long_as_was_measured() {
-    let record = default_plan();
+    let record = imported("records/default");
     let rows = Analysis::of(&record, &layers()).rows;
     let chart = charts(&[record], PictureKind::Layers).remove(0);
     assert!(

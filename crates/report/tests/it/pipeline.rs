@@ -20,10 +20,12 @@ use keymark_bench::workload::Stack;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::compare::{Comparison, Criteria, Judgement, Side};
 use keymark_report::document::Document;
-use keymark_report::render::{Width, text};
+use keymark_report::render::Width;
 use keymark_stats::BetweenRuns;
 use keymark_testkit::fake::{FakeStack, Script, ScriptedStep};
 use keymark_testkit::layers::layers;
+
+use crate::plain;
 
 const US: Duration = Duration::from_micros(1);
 
@@ -157,11 +159,6 @@ fn all() -> Selection {
 
 fn document(record: &Record) -> Document {
     Analysis::of(record, &layers()).document(record, &[])
-}
-
-/// Without escape codes.
-fn plain(document: &Document, width: Width) -> String {
-    anstream::adapter::strip_str(&text::render(document, width)).to_string()
 }
 
 #[test]

@@ -5,9 +5,11 @@ use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::stop::{StopRule, Stopped};
 use keymark_report::analysis::{Analysis, Limit};
 use keymark_report::document::RemarkKind;
-use keymark_report::render::{Width, markdown, text};
+use keymark_report::render::{Width, markdown};
 use keymark_testkit::layers::layers;
 use keymark_testkit::record::{measured, of as record, signing as case};
+
+use crate::{only, plain};
 
 /// Through gpg, an operation alone takes 10 ms; with more workers, what the scalability law says.
 fn by_the_law(algorithm: &str, sigma: f64, kappa: f64) -> impl Iterator<Item = CaseRecord> {
@@ -31,20 +33,10 @@ fn two_keys() -> Record {
 #[test]
 fn the_table_of_what_concurrency_gains() {
     let record = two_keys();
-    let mut document = Analysis::of(&record, &layers()).document(&record, &[]);
-    let heading = |heading: &Option<String>| {
-        heading
-            .as_ref()
-            .is_some_and(|heading| heading.starts_with("in parallel"))
-    };
-    document
-        .sections
-        .retain(|section| heading(&section.heading));
-    document.head.clear();
-    document.warnings.clear();
-    let plain = |width| anstream::adapter::strip_str(&text::render(&document, width)).to_string();
-    insta::assert_snapshot!("scaling", plain(Width::Unlimited));
-    insta::assert_snapshot!("scaling_narrow", plain(Width::Columns(100)));
+    let document = Analysis::of(&record, &layers()).document(&record, &[]);
+    let document = only(document, "in parallel");
+    insta::assert_snapshot!("scaling", plain(&document, Width::Unlimited));
+    insta::assert_snapshot!("scaling_narrow", plain(&document, Width::Columns(100)));
     insta::assert_snapshot!("scaling_markdown", markdown::render(&document).unwrap());
 }
 

@@ -83,10 +83,8 @@ fn replay(writer: &mut RunWriter<'_>, record: &Record) {
     writer.measuring(&record.harness.unwrap(), record.cases.len());
     for round in 0..3 {
         for (id, case) in ids() {
-            case.blocks
-                .iter()
-                .filter(|block| block.round == round)
-                .for_each(|block| writer.block(id, block));
+            let blocks = case.blocks.iter().filter(|block| block.round == round);
+            blocks.for_each(|block| writer.block(id, block));
         }
     }
     ids().for_each(|(id, case)| writer.finished(id, case));
@@ -104,11 +102,13 @@ fn a_run_written_block_by_block_reads_back_whole(archive: &mut Archive) {
 /// A run that says whose it is. What was measured on a server is written down when it is over.
 fn of_somebody() -> Record {
     let mut record = telling();
-    record
+    for case in record
         .cases
         .iter_mut()
         .filter(|case| case.server_load.is_some())
-        .for_each(|case| case.ending = Some(Stopped::RuleMet.into()));
+    {
+        case.ending = Some(Stopped::RuleMet.into());
+    }
     record
 }
 
@@ -180,22 +180,17 @@ fn started(id: &str, second: u32, state: RunState) -> Record {
 }
 
 fn runs_are_found_from_the_end_and_by_their_beginning(archive: &mut Archive) {
-    archive
-        .insert(&started("20261121-02", 2, RunState::Finished))
-        .unwrap();
-    archive
-        .insert(&started("20261121-01", 1, RunState::Interrupted))
-        .unwrap();
-    archive
-        .insert(&started("20261121-011", 3, RunState::Finished))
-        .unwrap();
-    archive
-        .insert(&started("published-x", 9, RunState::Published))
-        .unwrap();
+    for (id, second, state) in [
+        ("20261121-02", 2, RunState::Finished),
+        ("20261121-01", 1, RunState::Interrupted),
+        ("20261121-011", 3, RunState::Finished),
+        ("published-x", 9, RunState::Published),
+    ] {
+        archive.insert(&started(id, second, state)).unwrap();
+    }
     let found = |name: &str| {
-        archive
-            .load(&name.parse().unwrap())
-            .map(|record| record.id.0)
+        let record = archive.load(&name.parse().unwrap());
+        record.map(|record| record.id.0)
     };
     assert_eq!(found("last").unwrap(), "20261121-011");
     assert_eq!(found("last~2").unwrap(), "20261121-01");
@@ -218,36 +213,20 @@ fn runs_are_found_from_the_end_and_by_their_beginning(archive: &mut Archive) {
 
 fn runs_are_listed_in_brief_newest_first(archive: &mut Archive) {
     assert_eq!(archive.runs().unwrap(), []);
-    archive
-        .insert(&started("a", 1, RunState::Finished))
-        .unwrap();
-    archive
-        .insert(&started("b", 2, RunState::Interrupted))
-        .unwrap();
+    for (id, second, state) in [
+        ("a", 1, RunState::Finished),
+        ("b", 2, RunState::Interrupted),
+    ] {
+        archive.insert(&started(id, second, state)).unwrap();
+    }
     let runs = archive.runs().unwrap();
-    assert_eq!(
-        runs.iter()
-            .map(|line| line.id.0.as_str())
-            .collect::<Vec<_>>(),
-        ["b", "a"]
-    );
-    let RunLine {
-        state,
-        cases,
-        samples,
-        devices,
-        algorithms,
-        ..
-    } = &runs[0];
-    assert_eq!((*state, *cases, *samples), (RunState::Interrupted, 3, 8));
-    assert_eq!(
-        devices.as_slice(),
-        [keymark_bench::case::DeviceName::software()]
-    );
-    assert_eq!(
-        algorithms.iter().map(|a| a.as_str()).collect::<Vec<_>>(),
-        ["rsa2048", "rsa4096", "ed25519"]
-    );
+    let ids: Vec<&str> = runs.iter().map(|line| &*line.id.0).collect();
+    assert_eq!(ids, ["b", "a"]);
+    let run = &runs[0];
+    let counts = (run.state, run.cases, run.samples);
+    assert_eq!(counts, (RunState::Interrupted, 3, 8));
+    assert_eq!(run.devices, [keymark_bench::case::DeviceName::software()]);
+    assert_eq!(run.algorithms, ["rsa2048", "rsa4096", "ed25519"]);
 }
 
 fn a_name_is_taken_once(archive: &mut Archive) {
@@ -281,10 +260,9 @@ fn the_newest_run_that_has_a_case_tells_what_it_costs(archive: &mut Archive) {
 
     for second in 10..15 {
         let mut later = started(&format!("later-{second}"), second, RunState::Finished);
-        later
-            .cases
-            .iter_mut()
-            .for_each(|case| case.case.stack = StackName::AGENT);
+        for case in &mut later.cases {
+            case.case.stack = StackName::AGENT;
+        }
         archive.insert(&later).unwrap();
     }
     let means = archive.last_means().unwrap();
@@ -296,10 +274,8 @@ fn the_default_path_follows_the_variable_then_xdg() {
     let data = || Some(PathBuf::from("/home/x/.local/share/keymark"));
     let path = |named: Option<&str>| choose_path(named.map(Into::into), data).unwrap();
     assert_eq!(path(Some("/tmp/a.sqlite3")), Path::new("/tmp/a.sqlite3"));
-    assert_eq!(
-        path(None),
-        Path::new("/home/x/.local/share/keymark/runs.sqlite3")
-    );
+    let usual = "/home/x/.local/share/keymark/runs.sqlite3";
+    assert_eq!(path(None), Path::new(usual));
     assert_eq!(path(Some("")), path(None));
     assert_eq!(choose_path(None, || None), None);
 }
@@ -333,11 +309,8 @@ fn the_view_of_latencies_says_what_each_sample_is_of() {
                FROM latency WHERE latency_s > 0 GROUP BY \"case\" ORDER BY \"case\"";
     let lines: Vec<String> = archive.database.rows(ask, &[], |row| row.get(0)).unwrap();
     let of = |case: usize| {
-        let blocks = &whole.cases[case].blocks;
-        blocks
-            .iter()
-            .map(|block| block.samples.len())
-            .sum::<usize>()
+        let blocks = whole.cases[case].blocks.iter();
+        blocks.map(|block| block.samples.len()).sum::<usize>()
     };
     let expected = [
         format!("{} software raw 1 thread - 1.25 -", of(0)),

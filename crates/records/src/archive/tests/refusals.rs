@@ -101,23 +101,15 @@ fn what_is_no_archive_is_refused_and_left_alone() {
         assert_eq!(error.failure(), Some(ArchiveFailure::Foreign), "{error:?}");
     };
 
-    fs::write(
-        &path,
-        "A comparison of cryptographic keycards. ".repeat(100),
-    )
-    .unwrap();
+    let text = "A comparison of cryptographic keycards. ".repeat(100);
+    fs::write(&path, &text).unwrap();
     foreign(Archive::open(&path).unwrap_err());
-    assert!(
-        fs::read_to_string(&path)
-            .unwrap()
-            .starts_with("A comparison")
-    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
 
     fs::remove_file(&path).unwrap();
+    let bookmarks = "CREATE TABLE bookmarks (url); PRAGMA user_version = 4";
     let other = Connection::open(&path).unwrap();
-    other
-        .execute_batch("CREATE TABLE bookmarks (url); PRAGMA user_version = 4")
-        .unwrap();
+    other.execute_batch(bookmarks).unwrap();
     drop(other);
     let before = fs::read(&path).unwrap();
     foreign(Archive::open(&path).unwrap_err());

@@ -14,18 +14,24 @@ const ROLES: &str = include_str!("../../../../../deploy/postgresql/roles.sql");
 const PEOPLE: &str = "CREATE ROLE jane LOGIN; CREATE ROLE john LOGIN; CREATE ROLE rita LOGIN;
     GRANT keymark_writer TO jane, john; GRANT keymark_reader TO rita";
 
-fn owned(server: &Server) -> Archive {
-    Archive::open(&server.address("owner", "keymark")).unwrap()
+fn open(server: &Server, role: &str) -> Archive {
+    Archive::open(&server.address(role, "keymark")).unwrap()
+}
+
+/// A server with an archive and the roles of its users.
+fn with_people() -> Server {
+    let server = Server::start();
+    drop(open(&server, "owner"));
+    for statements in [ROLES, PEOPLE] {
+        server.psql("keymark", statements).unwrap();
+    }
+    server
 }
 
 #[test]
 fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
-    let server = Server::start();
-    drop(owned(&server));
-    for statements in [ROLES, PEOPLE] {
-        server.psql("keymark", statements).unwrap();
-    }
-    let open = |role: &str| Archive::open(&server.address(role, "keymark")).unwrap();
+    let server = with_people();
+    let open = |role: &str| open(&server, role);
     let names = || {
         let hosts = ["janes-laptop", "signer-of-acme"].map(str::to_owned);
         let users = ["jane", "bob", "carol"].map(str::to_owned);
@@ -77,10 +83,11 @@ fn others_may_read_and_nothing_else(server: &Server) {
         Some("0")
     );
     assert_eq!(john("UPDATE keymark.archive SET version = 2"), None);
-    let mut writer = Archive::open(&server.address("john", "keymark")).unwrap();
-    let kept = writer.remove(&RunId("hidden".to_owned())).unwrap_err();
+    let kept = open(server, "john")
+        .remove(&RunId("hidden".to_owned()))
+        .unwrap_err();
     assert_says(&kept, ["another role's"]);
-    let mut rita = Archive::open(&server.address("rita", "keymark")).unwrap();
+    let mut rita = open(server, "rita");
     assert_eq!(rita.runs().unwrap().len(), 2);
     let refused = rita.begin(&head(&record("r"))).unwrap_err();
     assert_says(&refused, ["permission denied", "ask its administrator"]);
@@ -182,21 +189,19 @@ const TRIED: [&str; 26] = [
 
 #[test]
 fn who_has_operators_of_their_own_changes_no_run_of_others() {
-    let server = Server::start();
-    drop(owned(&server));
-    for statements in [ROLES, PEOPLE] {
-        server.psql("keymark", statements).unwrap();
-    }
+    let server = with_people();
     let whole = |role: &str| Record {
         id: RunId(format!("of-{role}")),
         ..of_somebody()
     };
-    for role in ["jane", "john"] {
-        let mut archive = Archive::open(&server.address(role, "keymark")).unwrap();
+    let insert = |role: &str| {
+        let mut archive = open(&server, role);
         archive.set_identity(Identity::Kept, Vec::new);
         archive.insert(&whole(role)).unwrap();
-    }
-    for role in ["jane", "john"] {
+    };
+    let roles = ["jane", "john"];
+    roles.iter().for_each(|role| insert(role));
+    for role in roles {
         with_own_operators(&server, role);
     }
     for (role, other) in [("jane", "john"), ("john", "jane")] {
@@ -217,16 +222,11 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
         );
         assert_eq!(server.psql_as(role, "keymark", &read).as_deref(), Some("0"));
         // The other's is there as it was, and the own one again.
-        let mut archive = Archive::open(&server.address(role, "keymark")).unwrap();
-        archive.set_identity(Identity::Kept, Vec::new);
-        archive.insert(&whole(role)).unwrap();
+        insert(role);
     }
-    for role in ["jane", "john"] {
-        let archive = Archive::open(&server.address(role, "keymark")).unwrap();
-        let own = archive
-            .load(&RunSelector::Id(format!("of-{role}")))
-            .unwrap();
-        assert_eq!(own, whole(role));
+    for role in roles {
+        let own = RunSelector::Id(format!("of-{role}"));
+        assert_eq!(open(&server, role).load(&own).unwrap(), whole(role));
     }
 }
 
@@ -247,20 +247,17 @@ fn an_archive_that_another_role_made_is_refused() {
     refused("jane");
     refused("owner");
     // The tables are still mallory's.
-    server
-        .psql("keymark", "ALTER SCHEMA keymark OWNER TO owner")
-        .unwrap();
+    let ask = |statement| server.psql("keymark", statement).unwrap();
+    ask("ALTER SCHEMA keymark OWNER TO owner");
     refused("jane");
-    server
-        .psql("keymark", "DROP SCHEMA keymark CASCADE")
-        .unwrap();
+    ask("DROP SCHEMA keymark CASCADE");
     open("owner").unwrap();
 }
 
 #[test]
 fn no_function_takes_its_operators_from_who_calls_it() {
     let server = Server::start();
-    drop(owned(&server));
+    drop(open(&server, "owner"));
     let all = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'keymark'::regnamespace";
     let open = format!(
         "{all} AND prosqlbody IS NULL AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)"
@@ -271,12 +268,8 @@ fn no_function_takes_its_operators_from_who_calls_it() {
 
 #[test]
 fn an_odd_run_of_one_writer_hides_no_run_of_others() {
-    let server = Server::start();
-    drop(owned(&server));
-    for statements in [ROLES, PEOPLE] {
-        server.psql("keymark", statements).unwrap();
-    }
-    let mut jane = Archive::open(&server.address("jane", "keymark")).unwrap();
+    let server = with_people();
+    let mut jane = open(&server, "jane");
     jane.insert(&record("good")).unwrap();
     let run = |id: &str, started: &str, state: &str| {
         format!(
@@ -308,10 +301,8 @@ fn an_odd_run_of_one_writer_hides_no_run_of_others() {
     );
     assert!(john(&case).is_some());
     let listed = jane.runs().unwrap();
-    let listed: Vec<(&str, &[String])> = listed
-        .iter()
-        .map(|run| (&*run.id.0, &*run.algorithms))
-        .collect();
+    let listed = listed.iter().map(|run| (&*run.id.0, &*run.algorithms));
+    let listed: Vec<(&str, &[String])> = listed.collect();
     assert_eq!(listed.len(), 2, "{listed:?}");
     let of = |id: &str| listed.iter().find(|run| run.0 == id).map(|run| run.1);
     assert_eq!(of("odd"), Some(&["rsa9999".to_owned()][..]));

@@ -59,10 +59,8 @@ fn two_hundred_writers_at_once_lose_nothing() {
     assert_eq!(archive.runs().unwrap().len(), WRITERS + 1);
     for number in 0..WRITERS {
         let whole = named(format!("run-{number:03}"));
-        assert_eq!(
-            archive.load(&RunSelector::Id(whole.id.0.clone())).unwrap(),
-            whole
-        );
+        let read = archive.load(&RunSelector::Id(whole.id.0.clone()));
+        assert_eq!(read.unwrap(), whole);
     }
     owned(&server).insert(&same).unwrap();
     assert_eq!(archive.load(&"same".parse().unwrap()).unwrap(), same);
@@ -169,10 +167,8 @@ fn foreign_databases_and_odd_rows_are_refused() {
     let whole = of_somebody();
     archive.insert(&whole).unwrap();
     let ask = |database: &str, statement: &str| server.psql(database, statement).unwrap();
-    ask(
-        "keymark",
-        "UPDATE keymark.identity SET whole = '{\"id\":1}'",
-    );
+    let change = "UPDATE keymark.identity SET whole = '{\"id\":1}'";
+    ask("keymark", change);
     let damaged = archive.load(&RunSelector::Last(0)).unwrap_err();
     assert!(
         matches!(&damaged, ArchiveError::DamagedRun { run, .. } if *run == whole.id.0),

@@ -37,20 +37,17 @@ fn a_run_brings_its_series_and_several_stand_for_themselves(archive: &mut Archiv
         let run = of_series(series, number, RunState::Finished, 100);
         archive.insert(&run).unwrap();
     }
-    archive
-        .insert(&started("alone", 9, RunState::Finished))
-        .unwrap();
-    assert_eq!(ids(archive, "x-1").unwrap(), ["x-0", "x-1", "x-2"]);
-    assert_eq!(ids(archive, "series:last").unwrap(), ["y-4", "y-5"]);
-    assert_eq!(
-        ids(archive, "series:last~1").unwrap(),
-        ["x-0", "x-1", "x-2"]
-    );
-    assert_eq!(ids(archive, "x-1,last").unwrap(), ["x-1", "alone"]);
-    assert_eq!(
-        ids(archive, "series:y,alone").unwrap(),
-        ["y-4", "y-5", "alone"]
-    );
+    let alone = started("alone", 9, RunState::Finished);
+    archive.insert(&alone).unwrap();
+    for (side, runs) in [
+        ("x-1", "x-0 x-1 x-2"),
+        ("series:last", "y-4 y-5"),
+        ("series:last~1", "x-0 x-1 x-2"),
+        ("x-1,last", "x-1 alone"),
+        ("series:y,alone", "y-4 y-5 alone"),
+    ] {
+        assert_eq!(ids(archive, side).unwrap().join(" "), runs, "{side}");
+    }
     for (bad, why) in [
         ("series:y,y-5", "has the run y-5 twice"),
         ("series:last~2", "no run 'series:last~2'"),
@@ -83,9 +80,8 @@ fn runs_that_were_broken_off_are_no_part_of_a_series_that_has_others(archive: &m
         archive.insert(&of_series("x", number, state, 100)).unwrap();
     }
     assert_eq!(ids(archive, "series:x").unwrap(), ["x-0"]);
-    archive
-        .insert(&of_series("z", 0, RunState::Interrupted, 100))
-        .unwrap();
+    let other = of_series("z", 0, RunState::Interrupted, 100);
+    archive.insert(&other).unwrap();
     assert_eq!(ids(archive, "series:z").unwrap(), ["z-0"]);
 }
 

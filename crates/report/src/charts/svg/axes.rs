@@ -60,11 +60,8 @@ impl Canvas<'_> {
             Axis::Rows(groups) => (None, self.rows(groups, from)),
         };
         let dots = panel.marks.iter().filter_map(Mark::try_as_dot_ref).count();
-        let radius = if y.is_some() && dots > MANY {
-            CROWD
-        } else {
-            RADIUS
-        };
+        let crowded = y.is_some() && dots > MANY;
+        let radius = if crowded { CROWD } else { RADIUS };
         let space = Space { x, y, rows, radius };
         self.line((left, to), (right, to), self.paint.palette.axis, 1.0);
         self.rules(panel, &space, &lines, (from, to));
@@ -121,15 +118,12 @@ impl Canvas<'_> {
     fn x_ticks(&mut self, placed: &Placed, scale: &Scale, (from, to): (f64, f64), line: f64) {
         let (text, axis) = (self.paint.palette.text, self.paint.palette.axis);
         for tick in placed.ticks(scale, layout::APART, tick_room) {
-            let Some(label) = tick.label else {
-                continue;
-            };
+            let Some(label) = tick.label else { continue };
             self.line((tick.at, from), (tick.at, to), axis, 1.0);
             // At the ends of the axis a label stays on the paper.
             let half = text_width(&label, SMALL) / 2.0;
-            let x = tick
-                .at
-                .clamp(half + 2.0, (self.layout.width - half - 2.0).max(half + 2.0));
+            let most = (self.layout.width - half - 2.0).max(half + 2.0);
+            let x = tick.at.clamp(half + 2.0, most);
             self.anchored((x, line), SMALL, text, "middle", &label);
         }
     }

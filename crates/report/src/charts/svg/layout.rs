@@ -74,14 +74,8 @@ impl Layout {
             Breadth::Narrow => NARROW,
         };
         let beside = beside(width);
-        let left = EDGE
-            + panels()
-                .map(|panel| left_of(panel, breadth))
-                .fold(0.0, f64::max);
-        let right = EDGE
-            + panels()
-                .map(|panel| right_of(panel, beside))
-                .fold(8.0, f64::max);
+        let left = panels().map(|panel| left_of(panel, breadth));
+        let right = panels().map(|panel| right_of(panel, beside));
         let heights = panels().map(|panel| height_of(panel, breadth));
         let tall = heights.sum::<f64>() > TALL;
         let room = width - 2.0 * EDGE;
@@ -93,8 +87,8 @@ impl Layout {
             legend: items(chart, room),
             legend_top: EDGE + 6.0 + title.len() as f64 * (size + 5.0),
             title,
-            left,
-            right: width - right,
+            left: EDGE + left.fold(0.0, f64::max),
+            right: width - EDGE - right.fold(8.0, f64::max),
             panels: Vec::new(),
             bottom: 0.0,
             notes_top: 0.0,
@@ -122,12 +116,7 @@ impl Layout {
 
     /// Panels, one below the other.
     fn stack(&mut self, chart: &Chart) {
-        let lines = self
-            .legend
-            .iter()
-            .map(|item| item.line + 1)
-            .max()
-            .unwrap_or(0);
+        let lines = self.legend.last().map_or(0, |item| item.line + 1);
         let mut y = self.legend_top + lines as f64 * LEGEND_LINE + 4.0;
         y += if self.tall { 20.0 } else { 0.0 };
         for panel in &chart.panels {
@@ -204,16 +193,12 @@ fn left_of(panel: &Panel, breadth: Breadth) -> f64 {
             let placed = scale::of_panel(panel, scale, (panel.height, 0.0));
             let ticks = placed.ticks(scale, ABOVE_EACH_OTHER, |_| 18.0);
             let labels = ticks.iter().filter_map(|tick| tick.label.as_deref());
-            labels
-                .map(|label| text_width(label, SMALL))
-                .fold(0.0, f64::max)
-                + 8.0
+            widest(labels, SMALL, f64::INFINITY) + 8.0
         }
         Axis::Rows(_) if breadth == Breadth::Narrow => 0.0,
         Axis::Rows(groups) => {
             let rows = groups.iter().flat_map(|group| &group.rows);
-            let labels = rows.map(|row| text_width(&row.label, TEXT).min(LABELS));
-            labels.fold(0.0, f64::max) + GAP
+            widest(rows.map(|row| &*row.label), TEXT, LABELS) + GAP
         }
     }
 }
@@ -222,18 +207,22 @@ fn right_of(panel: &Panel, beside: f64) -> f64 {
     let rules = rules(panel, Along::Y).map(|rule| rule.label.as_str());
     let lines = panel.marks.iter().filter_map(Mark::try_as_line_ref);
     let labels = rules.chain(lines.filter_map(|line| line.label.as_deref()));
-    let rules = labels.map(|label| text_width(label, SMALL).min(beside));
-    let rules = rules.fold(0.0, f64::max);
+    let rules = widest(labels, SMALL, beside);
     let values = match &panel.y {
         Axis::Rows(groups) => {
             let rows = groups.iter().flat_map(|group| &group.rows);
-            rows.map(|row| text_width(&row.value, SMALL).min(VALUES))
-                .fold(0.0, f64::max)
+            widest(rows.map(|row| &*row.value), SMALL, VALUES)
         }
         Axis::Scale(_) => 0.0,
     };
     let widest = rules.max(values);
     if widest > 0.0 { widest + GAP } else { 8.0 }
+}
+
+/// Width of the longest of these texts, each of which is cut to that width.
+fn widest<'t>(texts: impl Iterator<Item = &'t str>, size: f64, most: f64) -> f64 {
+    let widths = texts.map(|text| text_width(text, size).min(most));
+    widths.fold(0.0, f64::max)
 }
 
 /// Height of a row.

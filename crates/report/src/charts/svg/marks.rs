@@ -106,19 +106,10 @@ impl Canvas<'_> {
         }
         let (from, to) = placed.ends();
         let towards = (to - from).signum();
-        let end = |bound: Option<f64>, sign: f64| {
-            let held = bound.filter(|bound| placed.holds(*bound));
-            let at = held.and_then(|bound| placed.at(bound));
-            match (at, bound) {
-                (Some(at), _) => (at, true),
-                // Beyond the axis.
-                (None, Some(_)) => (if sign > 0.0 { to } else { from }, false),
-                (None, None) => (middle + 16.0 * sign * towards, false),
-            }
-        };
+        let open = 16.0 * towards;
         let ends = [
-            (end(interval.low, -1.0), -1.0),
-            (end(interval.high, 1.0), 1.0),
+            (placed.bound(interval.low, from, middle - open), -1.0),
+            (placed.bound(interval.high, to, middle + open), 1.0),
         ];
         let place = |along: f64, across: f64| match space.y {
             None => at((along, y + across)),
@@ -186,11 +177,8 @@ impl Canvas<'_> {
     }
 
     fn path(&mut self, line: &Polyline, space: &Space) {
-        let places = line
-            .points
-            .iter()
-            .filter_map(|&(x, y)| Some((space.x.at(x)?, space.y(y)?)));
-        let places: Vec<(f64, f64)> = places.collect();
+        let place = |&(x, y): &(f64, f64)| Some((space.x.at(x)?, space.y(y)?));
+        let places: Vec<(f64, f64)> = line.points.iter().filter_map(place).collect();
         if places.len() < 2 {
             return;
         }

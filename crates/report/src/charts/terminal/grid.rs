@@ -31,10 +31,9 @@ pub(super) fn draw(
     width: usize,
 ) -> Vec<String> {
     let panel = &without_intervals(panel);
-    let height = if chart.panels.len() > 1 {
-        FEW_LINES
-    } else {
-        LINES
+    let height = match chart.panels.len() {
+        0 | 1 => LINES,
+        _ => FEW_LINES,
     };
     let y = scale::of_panel(panel, scale, ((height - 1) as f64, 0.0));
     let mut names = vec![String::new(); height];
@@ -86,10 +85,7 @@ impl Drawing<'_> {
         for mark in marks.chain(panel.marks.iter().filter(dots)) {
             self.draw(mark);
         }
-        self.lines
-            .iter()
-            .map(|line| line.iter().collect())
-            .collect()
+        self.lines.iter().map(String::from_iter).collect()
     }
 
     fn set(&mut self, (x, y): (f64, f64), sign: char) {
@@ -158,28 +154,13 @@ impl Drawing<'_> {
     fn interval(&mut self, interval: Interval, x: f64, line: f64) {
         let (between, begin, end) = self.signs.either(('─', '├', '┤'), ('-', '|', '|'));
         let (first, last) = self.x.ends();
-        let place = |bound: Option<f64>, open: f64, sign: char, arrow: char| {
-            let held = bound.filter(|bound| self.x.holds(*bound));
-            match held.and_then(|bound| self.x.at(bound)) {
-                Some(at) => (at.round(), sign),
-                None => (open.max(0.0).floor(), arrow),
-            }
-        };
         let here = self.x.at(x).unwrap_or(first);
-        // Without a bound a side is open.
-        let open = |bound: Option<f64>, end: f64, beside: f64| bound.map_or(beside, |_| end);
-        let low = place(
-            interval.low,
-            open(interval.low, first, here - 2.0),
-            begin,
-            '<',
-        );
-        let high = place(
-            interval.high,
-            open(interval.high, last, here + 2.0),
-            end,
-            '>',
-        );
+        let place = |(at, is_held): (f64, bool), sign: char, arrow: char| match is_held {
+            true => (at.round(), sign),
+            false => (at.max(0.0).floor(), arrow),
+        };
+        let low = place(self.x.bound(interval.low, first, here - 2.0), begin, '<');
+        let high = place(self.x.bound(interval.high, last, here + 2.0), end, '>');
         self.between((low.0, line), (high.0, line), between);
         self.set((low.0, line), low.1);
         self.set((high.0, line), high.1);
@@ -203,18 +184,11 @@ impl Drawing<'_> {
     }
 
     fn between(&mut self, from: (f64, f64), to: (f64, f64), sign: char) {
-        let steps = (to.0 - from.0)
-            .abs()
-            .max((to.1 - from.1).abs())
-            .ceil()
-            .max(1.0);
+        let (across, down) = (to.0 - from.0, to.1 - from.1);
+        let steps = across.abs().max(down.abs()).ceil().max(1.0);
         for step in 0..=steps as usize {
             let part = step as f64 / steps;
-            let at = (
-                from.0 + (to.0 - from.0) * part,
-                from.1 + (to.1 - from.1) * part,
-            );
-            self.set(at, sign);
+            self.set((from.0 + across * part, from.1 + down * part), sign);
         }
     }
 }

@@ -55,12 +55,8 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
             Axis::Scale(scale) => lines.extend(grid::draw(chart, panel, scale, signs, width)),
         }
     }
-    lines.extend(
-        chart
-            .notes
-            .iter()
-            .flat_map(|note| wrapped(note, width, "", words)),
-    );
+    let notes = chart.notes.iter();
+    lines.extend(notes.flat_map(|note| wrapped(note, width, "", words)));
     let mut text = String::new();
     for line in lines {
         text += &cut(written(&line, signs).trim_end(), width);
@@ -115,21 +111,15 @@ fn is_marked(chart: &Chart) -> bool {
 fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     let named = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
     let stacked = chart.marks().any(|mark| mark.try_as_bar_ref().is_some());
-    let by_letter = chart
-        .panels
-        .iter()
-        .any(|panel| matches!(panel.y, Axis::Scale(_)));
+    let mut panels = chart.panels.iter();
+    let by_letter = panels.any(|panel| matches!(panel.y, Axis::Scale(_)));
     let series = named.filter(|_| stacked || by_letter).map(|(number, key)| {
         if stacked {
             return format!("{} {}", bar_mark(number, signs), key);
         }
         let fill = fill_of(chart, number).map(|fill| format!("{} ", mark(fill, signs)));
-        format!(
-            "{} {}{}",
-            series_mark(number),
-            fill.unwrap_or_default(),
-            key
-        )
+        let fill = fill.unwrap_or_default();
+        format!("{} {fill}{key}", series_mark(number))
     });
     let fills = chart.fills.iter().filter(|_| is_marked(chart));
     let fills = fills.map(|(fill, words)| format!("{} {words}", mark(*fill, signs)));
@@ -190,11 +180,11 @@ fn right(text: &str, width: usize) -> String {
 
 /// Ticks of the axis of x, one line; the axis begins `indent` columns from the left.
 fn ticks(chart: &Chart, indent: usize, length: usize) -> Vec<String> {
-    let scale = &chart.x;
-    let placed = crate::charts::scale::of_chart(chart, (0.0, length.saturating_sub(1) as f64));
+    let axis = &chart.x;
+    let placed = scale::of_chart(chart, (0.0, length.saturating_sub(1) as f64));
     let mut line: Vec<char> = vec![' '; indent + length];
     let mut free = 0;
-    for tick in placed.ticks(scale, 12.0, |label| label.width() as f64 + 2.0) {
+    for tick in placed.ticks(axis, 12.0, |label| label.width() as f64 + 2.0) {
         let Some(label) = tick.label else { continue };
         let middle = indent + tick.at.round() as usize;
         // The last one stays on the screen.
@@ -211,8 +201,8 @@ fn ticks(chart: &Chart, indent: usize, length: usize) -> Vec<String> {
         free = from + label.width() + 2;
     }
     let mut lines = vec![line.into_iter().collect()];
-    if !scale.label.is_empty() {
-        lines.push(format!("{}{}", " ".repeat(indent), scale.label));
+    if !axis.label.is_empty() {
+        lines.push(format!("{}{}", " ".repeat(indent), axis.label));
     }
     lines
 }
@@ -248,10 +238,8 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
     for group in groups {
         lines.extend(group.heading.clone());
         for (RowText { label, value }, (number, track)) in group.rows.iter().zip(&mut tracks) {
-            let (label, value) = (
-                right(&written(label), labels),
-                right(&written(value), values),
-            );
+            let label = right(&written(label), labels);
+            let value = right(&written(value), values);
             let had = had(panel, number).filter(|_| is_marked(chart));
             let had = had.map_or(' ', |fill| mark(fill, signs));
             lines.push(format!("{label}  {track} {had}{value}"));

@@ -53,7 +53,7 @@ impl Class {
 
     /// A word that is long may be broken.
     fn of_cell(&self, cell: &str) -> String {
-        self.words(cell.split(' ').any(|word| word.chars().count() > WORD))
+        self.words(is_long(cell))
     }
 
     fn words(&self, long: bool) -> String {
@@ -65,6 +65,11 @@ impl Class {
         let words = words.iter().filter(|(is_so, _)| *is_so);
         words.map(|(_, word)| word).join(" ")
     }
+}
+
+/// Tells if a word widens its column.
+pub(super) fn is_long(text: &str) -> bool {
+    text.split(' ').any(|word| word.chars().count() > WORD)
 }
 
 /// Tables and pictures of a page so far.

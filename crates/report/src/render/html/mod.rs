@@ -18,7 +18,7 @@ use crate::document::REMARKS;
 use crate::units::counted;
 use crate::verdict::{REASONS, Verdict};
 use crate::visible::{json, visible};
-use crate::{Block, Conditions, Depth, Document, Limits, Remark, Section};
+use crate::{Block, Conditions, Depth, Document, Remark, Section};
 use blocks::{EVERY, Placed};
 
 pub use site::add_pages;
@@ -32,7 +32,7 @@ static STYLE: LazyLock<String> =
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 
 /// A file sends nothing anywhere.
-static OF_FILE: LazyLock<String> = LazyLock::new(|| of_page(&STYLE, SCRIPT, "'none'"));
+static OF_FILE: LazyLock<String> = LazyLock::new(|| of_page(&STYLE, SCRIPT));
 
 /// Rows of a table that need not be folded.
 const OPEN: usize = 12;
@@ -106,31 +106,23 @@ struct Written {
     depth: Depth,
 }
 
-/// Limits of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
-pub const LIMITS: Limits = Limits {
-    rows: 2_000,
-    warnings: 1_000,
-};
-
 pub static FORMAT: Format = Format {
     word: "html",
     about: "One page for a browser, which works offline and from a file",
     endings: &["html"],
-    write: |exported, out| Ok(out.write_all(render(exported.document(), ReadIn::File)?.as_bytes())?),
+    write: |exported| render(exported.document(), ReadIn::File),
 };
 
-/// The page, within [`LIMITS`].
+/// The page, [capped](Document::capped).
 pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatError> {
-    let mut document = document.capped(LIMITS);
+    let mut document = document.capped();
     // The data have the same order, by which the script finds the rows.
     document
         .sections
         .sort_by_key(|section| section.depth == Depth::Every);
     let mut placed = Placed::default();
-    let sections = document
-        .sections
-        .iter()
-        .enumerate()
+    let sections = document.sections.iter().enumerate();
+    let sections = sections
         .map(|(number, section)| Written::of(section, number, &mut placed))
         .collect::<Result<_, _>>()?;
     let (warnings, more_warnings) = remarks(&document.warnings);
@@ -155,9 +147,8 @@ fn reasons(verdict: &Verdict) -> (Vec<String>, Vec<String>) {
 
 /// Splits the first remarks for all readers from the others.
 fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
-    let (mut first, others): (Vec<&Remark>, Vec<&Remark>) = all
-        .iter()
-        .partition(|remark| remark.kind.is_for_everybody());
+    let is_first = |remark: &&Remark| remark.kind.is_for_everybody();
+    let (mut first, others): (Vec<&Remark>, Vec<&Remark>) = all.iter().partition(is_first);
     let more = first.split_off(first.len().min(REMARKS));
     (first, [more, others].concat())
 }
@@ -166,8 +157,7 @@ impl Written {
     fn of(section: &Section, number: usize, placed: &mut Placed) -> Result<Self, FormatError> {
         let whole = section.heading.as_deref().unwrap_or_default();
         let (heading, note) = whole.split_once(" (").unwrap_or((whole, ""));
-        let (mut pictures, mut said, mut tables, mut rows) =
-            (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut pictures, mut said, mut tables, mut rows) = (vec![], vec![], vec![], 0);
         for block in &section.blocks {
             match block {
                 Block::Table(table) => {
@@ -209,11 +199,10 @@ fn data(document: &Document) -> Result<String, FormatError> {
         .replace('&', "\\u0026"))
 }
 
-/// Content Security Policy of a page with this style and script: it shows the style, runs the script, sends its forms
-/// there, and nothing else.
-fn of_page(style: &str, script: &str, forms: &str) -> String {
+/// Content Security Policy of a page with this style and script: it shows the style, runs the script, and nothing else.
+fn of_page(style: &str, script: &str) -> String {
     format!(
-        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action {forms}",
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
         hash(style),
         hash(script),
     )

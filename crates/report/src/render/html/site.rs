@@ -13,26 +13,22 @@ use keymark_records::published::{
     CatalogueDevice, DeviceCatalogue, DeviceKind, PublishedRow, PublishedSpeed, PublishedTable,
 };
 
-use super::blocks::Placed;
-use super::{FormatError, LIMITS, STYLE, Written, of_page};
+use super::blocks::{self, Placed};
+use super::{FormatError, STYLE, Written, of_page};
 use crate::report::FigureFilter;
 use crate::site::{
     Device, Devices, KeySection, OfDevice, Pages, RecordOrigin, Site, SiteMachine, SiteSource,
 };
-use crate::{Document, Section, units};
+use crate::{Document, PAGE_WARNINGS, Section, units};
 
-/// Remarks of a section, beyond which a browser gets slow.
-const REMARKS: usize = 1_000;
 /// Letters of a name that may be longer in its record.
 const NAME: usize = 120;
-/// Letters of a word that widens its column too much.
-const WORD: usize = 24;
 
 static SITE_STYLE: LazyLock<String> =
     LazyLock::new(|| format!("{}{}", *STYLE, include_str!("../../../templates/site.css")));
 const SCRIPT: &str = include_str!("../../../templates/site.js");
 const MADE_BY: &str = concat!("keymark ", env!("CARGO_PKG_VERSION"));
-static POLICY: LazyLock<String> = LazyLock::new(|| of_page(&SITE_STYLE, SCRIPT, "'none'"));
+static POLICY: LazyLock<String> = LazyLock::new(|| of_page(&SITE_STYLE, SCRIPT));
 
 /// Filters of a page.
 struct Tools {
@@ -63,9 +59,7 @@ fn name(text: &str) -> String {
 
 /// Tells if a word widens its column.
 fn is_long(text: &str) -> bool {
-    name(text)
-        .split(' ')
-        .any(|word| word.chars().count() > WORD)
+    blocks::is_long(&name(text))
 }
 
 fn device_address(device: &Device) -> String {
@@ -83,13 +77,11 @@ fn level(strength: Option<Strength>) -> String {
 
 fn tools(what: &'static str, devices: &[Device]) -> Tools {
     let strengths = || devices.iter().flat_map(|device| &device.strengths);
+    let levels = strengths().flat_map(|(_, levels)| levels);
     Tools {
         what,
         families: strengths().map(|(family, _)| *family).collect(),
-        levels: strengths()
-            .flat_map(|(_, levels)| levels)
-            .copied()
-            .collect(),
+        levels: levels.copied().collect(),
         kinds: BTreeSet::new(),
     }
 }
@@ -120,10 +112,8 @@ fn catalogued(device: &Device) -> Option<&'static CatalogueDevice> {
 
 /// `2 measured, 1 twin`
 fn kinds(device: &Device) -> String {
-    let mut words = device
-        .kinds
-        .iter()
-        .map(|(kind, number)| format!("{number} {kind}"));
+    let kinds = device.kinds.iter();
+    let mut words = kinds.map(|(kind, number)| format!("{number} {kind}"));
     words.join(", ")
 }
 
@@ -132,10 +122,8 @@ fn made(source: &SiteSource) -> String {
     if source.started == jiff::Timestamp::UNIX_EPOCH {
         return "not stated".to_owned();
     }
-    let published = source
-        .devices
-        .iter()
-        .all(|device| device.provenance == Provenance::Published);
+    let mut devices = source.devices.iter();
+    let published = devices.all(|device| device.provenance == Provenance::Published);
     let form = if published { "%Y" } else { "%Y-%m-%d" };
     source.started.strftime(form).to_string()
 }
@@ -180,11 +168,10 @@ fn strengths(device: &Device) -> String {
 
 /// Times of a device's first keys, and how many more there are.
 fn times(device: &Device) -> String {
-    let times = device
-        .sections
-        .iter()
-        .filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)));
-    let times: Vec<String> = times.collect();
+    let sections = device.sections.iter();
+    let times: Vec<String> = sections
+        .filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)))
+        .collect();
     let more = match times.len().saturating_sub(TIMES) {
         0 => String::new(),
         more => format!("; {more} more"),
@@ -206,9 +193,9 @@ fn device_page<'a>(site: &'a Site, device: &'a Device) -> Result<DevicePage<'a>,
     let sections = device.sections.iter().map(|section| {
         // What is beyond a browser's patience is left out, and said.
         let whole = Section::headed(&section.heading, section.blocks.clone());
-        let shown = &Document::of(vec![whole]).capped(LIMITS).sections[0];
+        let shown = &Document::of(vec![whole]).capped().sections[0];
         let mut written = Written::of(shown, 0, &mut placed)?;
-        written.said.truncate(REMARKS);
+        written.said.truncate(PAGE_WARNINGS);
         Ok((section, written))
     });
     Ok(DevicePage {
@@ -289,11 +276,7 @@ fn figure(site: &Site, row: &'static PublishedRow) -> FigureEntry {
         PublishedSpeed::Mean(mean) => (units::duration(*mean), String::new()),
         PublishedSpeed::Rate { rate, of } => (units::rate(*rate), of.to_string()),
     };
-    let page = row.device.and_then(|known| {
-        site.devices
-            .iter()
-            .find(|device| device.identified.id == known.id)
-    });
+    let page = row.device.and_then(|known| site.device(&known.id));
     let keys = row.algorithm.known();
     let keys = keys.map(|key_of| key(KeyFamily::of(key_of), strength::of_key(key_of)));
     let mut words = row.source.split_whitespace();
@@ -324,10 +307,8 @@ struct MachineEntry<'a> {
 
 fn machines(site: &Site) -> MachinesPage<'_> {
     let of = |machine: Option<&SiteMachine>| {
-        let its = site
-            .sources
-            .iter()
-            .filter(|source| source.machine.as_ref() == machine);
+        let sources = site.sources.iter();
+        let its = sources.filter(|source| source.machine.as_ref() == machine);
         its.collect::<Vec<&SiteSource>>()
     };
     let each = site.machines.iter().map(|machine| MachineEntry {
@@ -352,11 +333,7 @@ impl MachinesPage<'_> {
     /// contributions.
     fn devices(&self, source: &SiteSource) -> Vec<(&Device, Provenance)> {
         let devices = source.devices.iter().filter_map(|device| {
-            let known = self
-                .site
-                .devices
-                .iter()
-                .find(|known| known.identified.id == device.identified.id)?;
+            let known = self.site.device(&device.identified.id)?;
             Some((known, device.provenance))
         });
         let each = devices.unique_by(|(device, kind)| (&device.identified.id, *kind));

@@ -5,7 +5,7 @@ use keymark_stats::{Estimate, Ratio};
 
 use super::percent;
 use crate::units::{self, counted, first_names};
-use crate::verdict::{BaselineRatio, CaseChange, Evidence, SideChanges, SlowestMachine};
+use crate::verdict::{BaselineRatio, CaseChange, SideChanges, SlowestMachine};
 
 /// Cases that are named.
 const NAMED: usize = 2;
@@ -19,11 +19,10 @@ pub(super) fn of_side(of: &SideChanges) -> String {
     });
     let told = told.into_iter().flatten().join("; ");
     let text = match (told.as_str(), of.undecided.as_slice()) {
-        ("", []) => format!(
-            "Same: {} within ±{}.",
-            counted(of.cases, "case"),
-            percent(of.equivalence)
-        ),
+        ("", []) => {
+            let (cases, within) = (counted(of.cases, "case"), percent(of.equivalence));
+            format!("Same: {cases} within ±{within}.")
+        }
         ("", open) => cannot_tell(of, open),
         (_, open) => {
             let noise = match of.noise {
@@ -54,17 +53,11 @@ pub(super) fn of_baseline(baseline: &str, ratios: &[BaselineRatio]) -> String {
         };
         let (apart, alike): (Vec<_>, Vec<_>) = of.into_iter().partition(is_apart);
         let named = apart.iter().map(|of| {
-            let Evidence {
-                operation,
-                algorithm,
-                ..
-            } = &of.evidence;
-            format!("{} to {operation} with {algorithm}", slower(&of.ratio))
+            let (operation, key) = (of.evidence.operation, of.evidence.algorithm);
+            format!("{} to {operation} with {key}", slower(&of.ratio))
         });
-        let named = format!(
-            "{program} takes, of {baseline}'s time, {}",
-            super::listed(named)
-        );
+        let named = super::listed(named);
+        let named = format!("{program} takes, of {baseline}'s time, {named}");
         match (apart.is_empty(), no_difference(&alike)) {
             (false, None) => named,
             (false, Some(alike)) => format!("{named}; {alike}"),
@@ -83,18 +76,14 @@ fn no_difference(alike: &[&BaselineRatio]) -> Option<String> {
         let keys = super::listed(of.iter().map(|of| of.evidence.algorithm));
         format!("{operation} with {keys}")
     });
-    Some(format!(
-        "no difference shown (±{width}) to {}",
-        operations.join(", ")
-    ))
+    let operations = operations.join(", ");
+    Some(format!("no difference shown (±{width}) to {operations}"))
 }
 
 fn cannot_tell(of: &SideChanges, open: &[CaseChange]) -> String {
     let changes = open.iter().map(|one| (one.ratio.value.0 - 1.0) * 100.0);
-    let (least, most) = changes
-        .minmax_by(f64::total_cmp)
-        .into_option()
-        .unwrap_or_default();
+    let ends = changes.minmax_by(f64::total_cmp).into_option();
+    let (least, most) = ends.unwrap_or_default();
     let differ = match open.len() {
         1 => format!("1 case differs by {most:+.0} %"),
         number => format!("{number} cases differ by {least:+.0} to {most:+.0} %"),

@@ -32,10 +32,8 @@ pub(super) fn programs(rankings: &[ProgramRanking]) -> String {
 
 /// `rsop 1.5 ms`, for each program
 fn times_of(ranking: &ProgramRanking) -> impl Iterator<Item = String> {
-    ranking
-        .programs
-        .iter()
-        .map(|of| format!("{} {}", of.program, figure(&of.mean)))
+    let programs = ranking.programs.iter();
+    programs.map(|of| format!("{} {}", of.program, figure(&of.mean)))
 }
 
 pub(super) fn line_of_programs(ranking: &ProgramRanking) -> UsageLine {
@@ -95,10 +93,8 @@ pub(super) fn fastest(rankings: &[DeviceRanking]) -> String {
     let named = rankings.iter().find_map(|ranking| {
         let mut devices = ranking.devices.iter().filter(is_device);
         let fastest = devices.next()?;
-        let alike = devices
-            .filter(|other| !fastest.mean.is_below(&other.mean))
-            .map(marked)
-            .join(", ");
+        let alike = devices.filter(|other| !fastest.mean.is_below(&other.mean));
+        let alike = alike.map(marked).join(", ");
         let alike = match alike.as_str() {
             "" => String::new(),
             some => format!(" No difference shown: {some}."),
@@ -115,10 +111,8 @@ pub(super) fn fastest(rankings: &[DeviceRanking]) -> String {
 }
 
 pub(super) fn line(ranking: &DeviceRanking) -> UsageLine {
-    let figures = ranking
-        .devices
-        .iter()
-        .map(|ranked| format!("{} {}", marked(ranked), figure(&ranked.mean)));
+    let devices = ranking.devices.iter();
+    let figures = devices.map(|of| format!("{} {}", marked(of), figure(&of.mean)));
     UsageLine::of_key(ranking.operation, ranking.algorithm, figures)
 }
 
@@ -143,20 +137,13 @@ pub(super) fn gap(ranking: &DeviceRanking) -> Option<String> {
 pub(super) fn predictions(tolerated: Seconds, keys: &[PredictedKey]) -> String {
     let limit = units::duration(tolerated).replace(".00", "");
     let told = |part: &PredictedPart| {
-        format!(
-            "{} ({})",
-            part.evidence.device,
-            duration(&part.evidence.mean)
-        )
+        let Evidence { device, mean, .. } = &part.evidence;
+        format!("{device} ({})", duration(mean))
     };
     let said = keys.iter().take(1).map(|key| {
         let of = |answer: Option<bool>| {
-            listed(
-                key.parts
-                    .iter()
-                    .filter(|part| part.tolerable == answer)
-                    .map(told),
-            )
+            let parts = key.parts.iter();
+            listed(parts.filter(|part| part.tolerable == answer).map(told))
         };
         let classes = [
             (format!("is within {limit} on"), of(Some(true))),
@@ -176,9 +163,8 @@ pub(super) fn predictions(tolerated: Seconds, keys: &[PredictedKey]) -> String {
 pub(super) fn predicted(keys: &[PredictedKey]) -> Vec<UsageLine> {
     let lines = keys.iter().skip(1).map(|key| {
         let figures = key.parts.iter().map(|part| {
-            let waiting = part
-                .waiting
-                .map(|share| format!(" ({} flash waits)", percent(share.0)));
+            let waiting = part.waiting.map(|share| percent(share.0));
+            let waiting = waiting.map(|share| format!(" ({share} flash waits)"));
             let (device, time) = (&part.evidence.device, duration(&part.evidence.mean));
             format!("{device} {time}{}", waiting.unwrap_or_default())
         });
@@ -190,10 +176,9 @@ pub(super) fn predicted(keys: &[PredictedKey]) -> Vec<UsageLine> {
 pub(super) fn too_slow(tolerated: Seconds, cases: &[SlowCase]) -> String {
     let mut named = cases.iter().take(NAMED).map(|slow| {
         let of = &slow.evidence;
-        let instead = slow
-            .instead
-            .as_ref()
-            .map(|other| format!("; {} takes {}", other.algorithm, duration(&other.mean)));
+        let instead = slow.instead.as_ref();
+        let instead =
+            instead.map(|other| format!("; {} takes {}", other.algorithm, duration(&other.mean)));
         let load = slow.load.iter().map(|load| format!(", {load}"));
         format!(
             "{} {} on {}{} ({}{})",

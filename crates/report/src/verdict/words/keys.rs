@@ -45,15 +45,15 @@ pub(super) fn sentence(choices: &[KeyChoice]) -> String {
         (choice.usage, &choice.program, &choice.device)
             == (first.usage, &first.program, &first.device)
     });
-    let chosen: Vec<&Evidence> = of_use.filter_map(|choice| choice.chosen.as_ref()).collect();
-    let what = chosen
-        .iter()
-        .map(|key| format!("{} with {}", key.operation, key.algorithm))
-        .join(" and ");
-    let times = chosen.iter().map(|key| duration(&key.mean)).join(" and ");
+    let chosen = of_use.filter_map(|choice| choice.chosen.as_ref());
+    let chosen = chosen.map(|key| {
+        let what = format!("{} with {}", key.operation, key.algorithm);
+        (what, duration(&key.mean))
+    });
+    let (what, times): (Vec<String>, Vec<String>) = chosen.unzip();
+    let (what, times) = (super::capital(&what.join(" and ")), times.join(" and "));
     format!(
-        "{}: {times} with {}{}.",
-        super::capital(&what),
+        "{what}: {times} with {}{}.",
         first.through(),
         on(&first.device)
     )
@@ -63,22 +63,18 @@ pub(super) fn lines(choices: &[KeyChoice], verdict: &Verdict) -> Vec<UsageLine> 
     let groups = crate::grouped(choices, |choice| choice.usage);
     let lines = groups.into_iter().filter_map(|(usage, choices)| {
         let chosen = choices.iter().filter_map(|choice| choice.chosen.as_ref());
-        let keys = chosen.map(|key| key.algorithm.to_string()).unique();
-        let keys = keys.collect::<Vec<String>>();
-        let mut figures = choices.iter().map(|choice| {
-            let operation = choice.operation;
-            choice.chosen.as_ref().map_or_else(
-                || format!("{operation}: too uncertain"),
-                |key| {
-                    let rate = rate(usage, key).unwrap_or_default();
-                    format!("{operation} {}{rate}", figure(&key.mean))
-                },
-            )
+        let keys = chosen.map(|key| key.algorithm).unique().join(" + ");
+        let mut figures = choices.iter().map(|choice| match &choice.chosen {
+            None => format!("{}: too uncertain", choice.operation),
+            Some(key) => {
+                let rate = rate(usage, key).unwrap_or_default();
+                format!("{} {}{rate}", choice.operation, figure(&key.mean))
+            }
         });
         let known = usage != KeyUsage::Program && !keys.is_empty();
         known.then(|| UsageLine {
             name: usage.name().to_owned(),
-            keys: keys.join(" + "),
+            keys,
             figures: figures.join(", ") + &keycard(usage, verdict).unwrap_or_default(),
         })
     });
@@ -112,14 +108,19 @@ pub(super) fn reason(choice: &KeyChoice) -> Option<String> {
         let times = times(slower.times.value);
         format!("{} {times}", slower.evidence.algorithm)
     });
-    let slower = slower.join(", ");
-    let alike = choice.alike.iter().map(|key| key.algorithm).join(", ");
-    let slower =
-        (!slower.is_empty()).then(|| format!("slower than {}: {slower}", chosen.algorithm));
-    let alike = (!alike.is_empty()).then(|| format!("no difference shown: {alike}"));
-    let weak = choice.weak.iter().map(|key| key.algorithm).join(", ");
-    let weak = (!weak.is_empty()).then(|| format!("below {LEAST} strength: {weak}"));
-    let parts = slower.into_iter().chain(alike).chain(weak).join("; ");
+    let names = |keys: &[Evidence]| keys.iter().map(|key| key.algorithm).join(", ");
+    let parts = [
+        (
+            format!("slower than {}", chosen.algorithm),
+            slower.join(", "),
+        ),
+        ("no difference shown".to_owned(), names(&choice.alike)),
+        (format!("below {LEAST} strength"), names(&choice.weak)),
+    ];
+    let parts = parts.iter().filter(|(_, keys)| !keys.is_empty());
+    let parts = parts
+        .map(|(what, keys)| format!("{what}: {keys}"))
+        .join("; ");
     let to = format!("To {} with {}", choice.operation, choice.through());
     (!parts.is_empty()).then(|| format!("{to}, {parts}."))
 }
@@ -134,12 +135,8 @@ pub(super) fn passphrase(pairs: &[[Evidence; 2]], keycard: Option<Seconds>) -> S
         words.map_or_else(String::new, |[least, most]| between(&least, &most))
     };
     let program = pairs.first().map_or("gpg", |pair| pair[0].program.as_str());
-    let card = keycard.map(|card| {
-        format!(
-            " A keycard of 2017 decrypts in {} (published).",
-            units::duration(card)
-        )
-    });
+    let card = keycard.map(units::duration);
+    let card = card.map(|time| format!(" A keycard of 2017 decrypts in {time} (published)."));
     format!(
         "With a cached passphrase {program} takes {} for each operation, without one {}: gpg-agent derives a key every \
          time.{}",

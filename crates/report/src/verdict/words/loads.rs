@@ -22,25 +22,17 @@ pub(super) fn key_shares(program: &str, [hidden, dominant, between]: [&[KeyShare
         shares.fold(0.0, f64::max)
     };
     let hides = (!hidden.is_empty()).then(|| {
-        let own = percent(1.0 - largest(hidden));
-        format!(
-            "with {} {program} itself takes {own} of the time or more",
-            names(hidden)
-        )
+        let (keys, own) = (names(hidden), percent(1.0 - largest(hidden)));
+        format!("with {keys} {program} itself takes {own} of the time or more")
     });
-    let most = dominant
-        .iter()
-        .max_by(|a, b| a.key.value.0.total_cmp(&b.key.value.0))
-        .map(|most| {
-            let share = percent(most.share.value.0);
-            format!("with {} the key takes {share}", most.algorithm)
-        });
+    let slowest = |a: &&KeyShare, b: &&KeyShare| a.key.value.0.total_cmp(&b.key.value.0);
+    let most = dominant.iter().max_by(slowest).map(|most| {
+        let share = percent(most.share.value.0);
+        format!("with {} the key takes {share}", most.algorithm)
+    });
     let rest = (!between.is_empty()).then(|| {
-        let share = percent(largest(between));
-        format!(
-            "the key takes {share} of {program}'s time or less with {}",
-            names(between)
-        )
+        let (keys, share) = (names(between), percent(largest(between)));
+        format!("the key takes {share} of {program}'s time or less with {keys}")
     });
     let parts = hides.into_iter().chain(most).chain(rest).join("; ");
     capital(&parts) + "."
@@ -58,11 +50,7 @@ fn names(shares: &[KeyShare]) -> String {
 
 /// `10 workers sign 2.1× as fast as one with ed25519 (cores are full), no faster with rsa4096 (agent is full).`
 pub(super) fn workers(gains: &[WorkerGain]) -> String {
-    let most = gains
-        .iter()
-        .map(|gain| gain.workers)
-        .max()
-        .unwrap_or_default();
+    let most = gains.iter().map(|gain| gain.workers).max();
     let groups = crate::grouped(gains, |gain| {
         (gain.limit, gain.enough, gain.nothing, &gain.device)
     });
@@ -97,6 +85,7 @@ pub(super) fn workers(gains: &[WorkerGain]) -> String {
         }
         _ => String::new(),
     };
+    let most = most.unwrap_or_default();
     format!("{most} workers {operations} through {programs} {told}{rates}.")
 }
 
@@ -138,10 +127,8 @@ pub(super) fn rates(
         (None, 1) => {
             let each = best.response.map(units::duration);
             let each = each.map(|time| format!(", {time} each"));
-            format!(
-                "{program}{settings} with {key}: {done} {makes}{}.",
-                each.unwrap_or_default()
-            )
+            let each = each.unwrap_or_default();
+            format!("{program}{settings} with {key}: {done} {makes}{each}.")
         }
         (None, _) => format!("{program}{settings} does the most {makes} with {key}: {done}."),
     }
@@ -159,7 +146,7 @@ pub(super) fn lines(rates: &[RateEvidence]) -> Vec<UsageLine> {
         return Vec::new();
     };
     let lines = rates.iter().map(|of| {
-        let strength = of.strength.map(|bits| format!("{bits}"));
+        let strength = of.strength.map(|bits| bits.to_string());
         let beside = if of.row == best.row || best.at_least {
             String::new()
         } else if of.rate.is_below(&best.rate) {
@@ -220,8 +207,11 @@ pub(super) fn saturation(knees: &[Knee]) -> String {
         let users = units::counted(knee.users, "user");
         let within = knee.within_limit.map(units::rate);
         let within = within.map(|rate| format!(" ({rate} within the limit)"));
-        let within = within.unwrap_or_default();
-        format!("{users} with {}{within}", knee.algorithm)
+        format!(
+            "{users} with {}{}",
+            knee.algorithm,
+            within.unwrap_or_default()
+        )
     });
     format!("More than {} gain less than 5 %.", listed(told))
 }
@@ -235,8 +225,6 @@ pub(super) fn processor_shares(shares: &[(Algorithm, Ratio, CaseId)]) -> String 
         };
         format!("{share} with {algorithm}")
     });
-    format!(
-        "Of the server's processor time the key takes {}.",
-        listed(told)
-    )
+    let told = listed(told);
+    format!("Of the server's processor time the key takes {told}.")
 }

@@ -87,11 +87,8 @@ impl Verdict {
         } else if let Finding::Devices { rankings } = &self.finding {
             rankings.iter().map(devices::line).collect()
         } else if let Finding::Programs { rankings } = &self.finding {
-            rankings
-                .iter()
-                .skip(1)
-                .map(devices::line_of_programs)
-                .collect()
+            let others = rankings.iter().skip(1);
+            others.map(devices::line_of_programs).collect()
         } else if let Finding::Rates { rates, .. } = &self.finding {
             loads::lines(rates)
         } else if let Finding::Predictions { keys, .. } = &self.finding {
@@ -111,7 +108,7 @@ impl Verdict {
 
     /// Reasons, the most important first, each with figures. A screen has the first two.
     pub fn because(&self) -> Vec<String> {
-        let is_cause = |finding: &&Finding| {
+        let causes = |finding: &&Finding| {
             matches!(
                 finding,
                 Finding::Published { .. }
@@ -120,8 +117,7 @@ impl Verdict {
                     | Finding::Workers { .. }
             )
         };
-        let (causes, others): (Vec<&Finding>, Vec<&Finding>) =
-            self.because.iter().partition(is_cause);
+        let (causes, others): (Vec<&Finding>, Vec<_>) = self.because.iter().partition(causes);
         let own: Vec<String> = if let Finding::Keys { choices } = &self.finding {
             choices.iter().filter_map(keys::reason).collect()
         } else if let Finding::Devices { rankings } = &self.finding {
@@ -207,52 +203,39 @@ fn nothing(cases: usize, failed: usize) -> String {
 impl Certainty {
     fn sentence(&self) -> String {
         let percent = |permille: u32| units::width(f64::from(permille) / 1000.0);
-        let widths = match (self.typical_permille, self.worst_permille) {
-            (Some(typical), Some(worst)) if typical == worst => {
-                Some(format!("Error ±{}", percent(worst)))
+        let widths = self.typical_permille.zip(self.worst_permille);
+        let widths = widths.map(|(typical, worst)| match typical == worst {
+            true => format!("Error ±{}", percent(worst)),
+            false => {
+                let [typical, worst] = [typical, worst].map(percent);
+                format!("Typical error ±{typical}, worst ±{worst}")
             }
-            (Some(typical), Some(worst)) => Some(format!(
-                "Typical error ±{}, worst ±{}",
-                percent(typical),
-                percent(worst)
-            )),
-            _ => None,
-        };
+        });
         let is_coarse = self.typical_permille.is_some_and(|width| width >= COARSE);
         let widths = widths.map(|widths| match is_coarse {
             true => format!("{widths}: machine busy or run too short. "),
             false => format!("{widths}. "),
         });
-        let plain = (self.measured > 0 && widths.is_some())
-            && [
-                self.simulated,
-                self.published,
-                self.failed,
-                self.without_interval,
-            ] == [0; 4];
-        let counts = [
-            (if plain { 0 } else { self.measured }, "measured"),
+        let others = [
             (self.simulated, "simulated"),
             (self.published, "published"),
             (self.failed, "failed"),
             (self.without_interval, "without an interval"),
         ];
-        let counts = counts.iter().filter(|(number, _)| *number > 0);
+        // That all was measured goes without saying.
+        let plain = widths.is_some() && others.iter().all(|(number, _)| *number == 0);
+        let measured = if plain { 0 } else { self.measured };
+        let counts = [(measured, "measured")].into_iter().chain(others);
+        let counts = counts.filter(|(number, _)| *number > 0);
         let counts = counts.map(|(number, what)| format!("{number} {what}"));
         let early = self.early.then(|| "the run ended early".to_owned());
         let counts = counts.chain(early).join(", ");
         let point = if counts.is_empty() { "" } else { "." };
-        let cautions = self
-            .cautions
-            .iter()
-            .map(|caution| format!(" {}.", capital(&caution.to_string())));
-        format!(
-            "{}{counts}{point}{}",
-            widths.unwrap_or_default(),
-            cautions.format("")
-        )
-        .trim()
-        .to_owned()
+        let cautions = self.cautions.iter();
+        let cautions = cautions.map(|caution| format!(" {}.", capital(&caution.to_string())));
+        let (widths, cautions) = (widths.unwrap_or_default(), cautions.format(""));
+        let text = format!("{widths}{counts}{point}{cautions}");
+        text.trim().to_owned()
     }
 }
 
@@ -300,7 +283,7 @@ fn marked(evidence: &Evidence) -> String {
 }
 
 /// `a, b and c`, or `a, b, c and 4 more`
-fn listed<T: ToString>(names: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn listed<T: ToString>(names: impl IntoIterator<Item = T>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
     match names.as_slice() {
         [] => String::new(),
