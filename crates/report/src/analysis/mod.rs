@@ -24,7 +24,7 @@ use keymark_stats::{
     paired, throughput,
 };
 
-use crate::non_empty;
+use crate::{Answer, non_empty};
 
 pub use beside::PublishedFigure;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
@@ -146,13 +146,14 @@ impl Row {
     }
 
     /// Returns whether users tolerate an operation's mean time, by its bounds. Percentiles have no upper bound in short runs.
-    /// The inner option is `None` if the bounds do not decide.
-    pub fn tolerable(&self, tolerance: Duration) -> Option<Option<bool>> {
+    pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
         let within = |time: Seconds| time.0 <= tolerance.as_secs_f64();
         let time = self.bounds()?;
-        let is_within = time.high.is_some_and(within);
-        let is_beyond = time.low.is_some_and(|low| !within(low));
-        Some((is_within || is_beyond).then_some(is_within))
+        Some(match (time.low, time.high) {
+            (_, Some(high)) if within(high) => Answer::Yes,
+            (Some(low), _) if !within(low) => Answer::No,
+            _ => Answer::Unknown,
+        })
     }
 }
 

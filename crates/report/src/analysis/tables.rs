@@ -9,7 +9,7 @@ use keymark_stats::{PerSecond, Ratio, Seconds};
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::units;
-use crate::{Cell, Column, Table, TableOf};
+use crate::{Answer, Cell, Column, Table, TableOf};
 
 /// The main table.
 pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
@@ -33,9 +33,9 @@ pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         .optional(6, ratio, |row| row.ratio.filter(|_| is_compared(row)))
         .optional(2, "op/s", |row| Some(row.throughput?.value))
         .optional(7, format!("≤ {}", units::chosen(tolerance)), |row| {
-            row.tolerable(tolerance).map(Cell::answer)
+            row.tolerable(tolerance)
         })
-        .unless_all(Cell::answer(Some(true)))
+        .unless_all(Answer::Yes)
         .provenance(|row| row.case.provenance)
         .table()
 }
@@ -55,7 +55,8 @@ pub(crate) fn siege(rows: &[Row]) -> Table {
         .if_any()
         .value("rate", |(_, load)| load.transaction_rate)
         .value("saturated", |(_, load)| {
-            load.overrun.map(|is| Cell::answer(Some(is)))
+            let yes = |is| if is { Answer::Yes } else { Answer::No };
+            load.overrun.map(yes)
         })
         .if_any()
         .optional(6, "predicted", |(row, _)| row.predicted.map(|by| by.rate))

@@ -14,7 +14,7 @@ use crate::charts::Chart;
 use crate::verdict::Verdict;
 
 pub use cap::{PAGE_ROWS, PAGE_WARNINGS};
-pub use table::{Align, Cell, Column, Form, Number, Priority, Table, TableOf};
+pub use table::{Align, Answer, Cell, Column, Form, Number, Priority, Table, TableOf};
 
 /// Remarks on one screen, at most.
 pub(crate) const REMARKS: usize = 3;

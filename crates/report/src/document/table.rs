@@ -238,11 +238,6 @@ impl Cell {
         Self::Text(words.to_string())
     }
 
-    /// Answer to a yes-or-no question; none if too few samples decide it.
-    pub fn answer(is_so: Option<bool>) -> Self {
-        Self::text(is_so.map_or("?", |is_so| if is_so { "yes" } else { "no" }))
-    }
-
     /// A share of a whole that is 1.
     pub fn share(share: impl Into<Number>) -> Self {
         share.into().in_unit(Unit::Share)
@@ -364,8 +359,21 @@ cells! {
     Algorithm => Cell::text,
     Operation => Cell::text,
     Provenance => Cell::text,
+    Answer => Cell::text,
     u64 => |number| count(number as f64),
     u32 => |number| count(f64::from(number)),
     usize => |number| count(number as f64),
     Duration => |time: Duration| Seconds(time.as_secs_f64()).into(),
+}
+
+/// Answer to a yes-or-no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+pub enum Answer {
+    #[strum(to_string = "yes")]
+    Yes,
+    #[strum(to_string = "no")]
+    No,
+    /// Too few samples to decide.
+    #[strum(to_string = "?")]
+    Unknown,
 }

@@ -10,7 +10,7 @@ use super::evidence::{alone, is_virtual_card, place};
 use super::{Evidence, Finding};
 use crate::analysis::{Analysis, Row};
 use crate::pivot::published_keycards;
-use crate::{grouped, non_empty};
+use crate::{Answer, grouped, non_empty};
 
 /// GnuPG's parameter and its word for a key with a passphrase.
 const PROTECTION: (&str, &str) = ("protection", "cached");
@@ -62,7 +62,7 @@ pub(super) fn too_slow(analysis: &Analysis, record: &Record) -> Option<Finding> 
             && !is_virtual_card(&row.case)
     });
     let rows: Vec<&Row> = rows.collect();
-    let is_over = |row: &&&Row| row.tolerable(tolerance) == Some(Some(false));
+    let is_over = |row: &&&Row| row.tolerable(tolerance) == Some(Answer::No);
     let over = rows.iter().filter(is_over);
     let cases = over.filter_map(|row| {
         Some(SlowCase {
@@ -89,7 +89,7 @@ fn instead<'a>(rows: &[&'a Row], slow: &Row, record: &Record) -> Option<&'a Row>
     let asked = |row: &'a Row| (place(&row.case), row.case.operation, row.case.load);
     let same = rows.iter().copied().filter(|row| {
         asked(row) == (place(&slow.case), slow.case.operation, slow.case.load)
-            && row.tolerable(tolerance) == Some(Some(true))
+            && row.tolerable(tolerance) == Some(Answer::Yes)
     });
     let time = |row: &Row| row.mean().map_or(0.0, |mean| mean.0);
     same.max_by(|a, b| {
@@ -115,10 +115,15 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Option<Findin
         .filter(|row| row.case.provenance == Provenance::Predicted);
     let tolerance = record.plan.settings.tolerance;
     let parts = rows.filter_map(|row| {
+        let tolerable = match row.tolerable(tolerance)? {
+            Answer::Yes => Some(true),
+            Answer::No => Some(false),
+            Answer::Unknown => None,
+        };
         Some(PredictedPart {
             evidence: Evidence::of(row)?,
             waiting: row.published.as_ref()?.waiting,
-            tolerable: row.tolerable(tolerance)?,
+            tolerable,
         })
     });
     let keys = grouped(parts, |part| {
