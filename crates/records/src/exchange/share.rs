@@ -67,8 +67,11 @@ pub fn share(record: &Record, personal: &[Personal]) -> serde_json::Result<Share
     let mut record = record.clone();
     let mut cleaner = Cleaner::new(personal);
     let renamed = cleaner.identities(&mut record);
-    let cases = record.cases.iter_mut();
-    let samples: Vec<Vec<Block>> = cases.map(|case| mem::take(&mut case.blocks)).collect();
+    let samples: Vec<Vec<Block>> = record
+        .cases
+        .iter_mut()
+        .map(|case| mem::take(&mut case.blocks))
+        .collect();
     cleaner.clients(&mut record);
     cleaner.learn(&record)?;
     let mut value = serde_json::to_value(&record)?;
@@ -267,8 +270,11 @@ impl Cleaner {
 
     /// Replaces the names of load generators by numbers.
     fn clients(&mut self, record: &mut Record) {
-        let cases = record.cases.iter_mut();
-        for load in cases.filter_map(|case| case.server_load.as_mut()) {
+        for load in record
+            .cases
+            .iter_mut()
+            .filter_map(|case| case.server_load.as_mut())
+        {
             let is_number = |name: &String| {
                 let number = name.strip_prefix(CLIENT);
                 number.is_some_and(|number| number.parse::<u32>().is_ok())
@@ -300,8 +306,10 @@ impl Cleaner {
                 names.extend(name.flatten().map(str::to_owned));
             }
         }
-        let loads = record.cases.iter();
-        let loads = loads.filter_map(|case| case.server_load.as_ref());
+        let loads = record
+            .cases
+            .iter()
+            .filter_map(|case| case.server_load.as_ref());
         let users = loads.filter_map(|load| load.server.get("worker_user"));
         names.extend(users.cloned());
         for name in names {

@@ -76,8 +76,10 @@ fn in_file(load: &ServerLoad) -> bool {
 /// The sections of a record, if anything is known.
 pub(crate) fn sections(record: &Record) -> Vec<Section> {
     let loads = || {
-        let cases = record.cases.iter();
-        cases.filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))
+        record
+            .cases
+            .iter()
+            .filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))
     };
     let mut sections = Vec::new();
     let spent = loads().filter_map(|(case, load)| Some((case, Spent::of(case, load)?)));
@@ -91,8 +93,11 @@ pub(crate) fn sections(record: &Record) -> Vec<Section> {
     let traced = loads().filter_map(|(case, load)| Some((case, load, load.token_calls.as_ref()?)));
     if let Some(traced) = non_empty(traced) {
         let mut blocks = vec![Block::Table(asked(&traced))];
-        let cases = traced.iter();
-        blocks.extend(cases.filter_map(|(case, _, calls)| failed(case, calls)));
+        blocks.extend(
+            traced
+                .iter()
+                .filter_map(|(case, _, calls)| failed(case, calls)),
+        );
         sections.push(Section::headed(
             "what the server asked of its token, from the start of the load to the end of its drain",
             blocks,
@@ -191,8 +196,10 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
 
 /// Calls with the private key that the token refused, or that none was made.
 fn failed(case: &Case, calls: &TokenCalls) -> Option<Block> {
-    let functions = calls.functions.iter();
-    let working = functions.filter(|(_, function)| function.of_operation);
+    let working = calls
+        .functions
+        .iter()
+        .filter(|(_, function)| function.of_operation);
     let (mut made, mut words) = (0, Vec::new());
     for (name, FunctionCalls { calls, failed, .. }) in working {
         made += calls;

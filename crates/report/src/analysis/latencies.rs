@@ -80,8 +80,10 @@ fn at_mean_speed(
 ) -> Option<AtMeanSpeed> {
     let alone = record.case.load.is_closed() && record.case.workers() == 1;
     let speed = machine.speed.as_ref().filter(|_| alone)?;
-    let blocks = record.blocks.iter();
-    let counted = blocks.filter(|block| block.done().next().is_some());
+    let counted = record
+        .blocks
+        .iter()
+        .filter(|block| block.done().next().is_some());
     let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
     controlled(latencies, &around?, speed, &machine.dependence, seed)
 }

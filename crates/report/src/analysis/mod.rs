@@ -77,8 +77,9 @@ pub struct Row {
 impl Row {
     /// Adds the basis of assumed times from the run's devices.
     pub fn on(self, devices: &[StoreIdentity]) -> Self {
-        let mut devices = devices.iter();
-        let device = devices.find(|device| device.device == self.case.device);
+        let device = devices
+            .iter()
+            .find(|device| device.device == self.case.device);
         Self {
             assumed: device.and_then(|device| device.assumed(self.case.capability())),
             ..self
@@ -180,8 +181,10 @@ impl Analysis {
     pub fn of(record: &Record, families: &[Layers]) -> Self {
         let machine = MachineState::of(machine_speed(record), &record.cases);
         let seed = record.plan.settings.seed;
-        let cases = record.cases.iter();
-        let latencies = cases.map(|case| Latencies::of(case, &machine, seed));
+        let latencies = record
+            .cases
+            .iter()
+            .map(|case| Latencies::of(case, &machine, seed));
         let latencies: Vec<Latencies> = latencies.collect();
         let row = |index| {
             let latencies = |index: usize| &latencies[index];

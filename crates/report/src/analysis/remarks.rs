@@ -57,8 +57,10 @@ fn reached(width: f64) -> String {
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     pub fn warnings(&self, record: &Record) -> Vec<Remark> {
-        let rows = self.rows.iter();
-        let failed = rows.filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
+        let failed = self
+            .rows
+            .iter()
+            .filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
         let failed = failures(failed).into_iter();
         let failed = failed.map(|text| Remark::new(RemarkKind::Failure, text));
         let mut remarks: Vec<Remark> = failed.collect();

@@ -190,8 +190,9 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
         let alone = row.case.load.with(NonZeroU32::MIN);
         row.case.key().loaded(alone)
     });
-    let groups = groups.into_iter();
-    let curves = groups.filter_map(|(_, group)| curve(record, rows, group));
+    let curves = groups
+        .into_iter()
+        .filter_map(|(_, group)| curve(record, rows, group));
     let curves: Vec<Curve<'_>> = curves.collect();
     let is_several = |curve: &&Curve<'_>| curve.gains.len() > 1 || curve.refused.is_some();
     let several = curves.iter().filter(is_several);
@@ -306,8 +307,9 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
     if alone.case.workers() != 1 {
         return None;
     }
-    let families = families.iter();
-    let mut bottlenecks = families.filter_map(|layers| layers.bottleneck.clone());
+    let mut bottlenecks = families
+        .iter()
+        .filter_map(|layers| layers.bottleneck.clone());
     let bottleneck = bottlenecks.find(|found| found.point == Point::of(&alone.case))?;
     let server = bottleneck.server.applied(&alone.case).key();
     let server = server.loaded(Load::single());

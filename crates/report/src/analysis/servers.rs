@@ -20,8 +20,10 @@ impl Analysis {
     pub(crate) fn servers(&self) -> Vec<Section> {
         let limits = saturated(&self.rows);
         let lost = lost(&self.rows);
-        let rates = self.rates.iter();
-        let rates = rates.map(|of| section(of.heading, rates_beside(&self.rows, of)));
+        let rates = self
+            .rates
+            .iter()
+            .map(|of| section(of.heading, rates_beside(&self.rows, of)));
         // The searched limits do not come next to the handshakes per second, but before them.
         let mut limits = section(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
@@ -65,8 +67,10 @@ fn saturated(rows: &[Row]) -> Table {
 }
 
 fn rates_beside(rows: &[Row], rates: &Rates) -> Table {
-    let relative = rates.relative.iter();
-    let known = relative.filter_map(|rate| Some((rows.get(rate.case)?, rate)));
+    let known = rates
+        .relative
+        .iter()
+        .filter_map(|rate| Some((rows.get(rate.case)?, rate)));
     let (heading, times): (_, fn(Estimate<Ratio>) -> _) = match rates.times {
         Times::Cost => ("cost (95 % interval)", |gain| gain.inverse()),
         Times::Gain => ("gain (95 % interval)", |gain| gain),
@@ -168,8 +172,10 @@ const LINES: usize = 8;
 
 /// Returns the failures of loads.
 pub(crate) fn failed(record: &Record) -> Option<Section> {
-    let cases = record.cases.iter();
-    let loads = cases.filter_map(|case| Some((case, case.server_load.as_deref()?)));
+    let loads = record
+        .cases
+        .iter()
+        .filter_map(|case| Some((case, case.server_load.as_deref()?)));
     let failed = loads.filter(|(case, load)| case.failure().is_some() || load.totals.failed > 0);
     let blocks = non_empty(failed.flat_map(|(case, load)| about(case, load)))?;
     Some(Section::headed("what failed under load", blocks))

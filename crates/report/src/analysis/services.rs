@@ -121,8 +121,10 @@ impl Analysis {
 
 /// Returns the rates of an article's machines, one signature after the other.
 fn published(row: &Row, article: &Record) -> Option<String> {
-    let cases = article.cases.iter();
-    let alike = cases.filter(|each| asks_the_same(&each.case, &row.case));
+    let alike = article
+        .cases
+        .iter()
+        .filter(|each| asks_the_same(&each.case, &row.case));
     let means = alike.filter_map(|each| Some(each.published.as_ref()?.mean.0));
     let mut rates: Vec<f64> = means.map(|mean| 1.0 / mean).collect();
     rates.sort_by(f64::total_cmp);

@@ -273,8 +273,9 @@ pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
 
 /// Returns the server's name if all groups have the same.
 fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
-    let groups = scaling.iter();
-    let names = groups.filter_map(|group| Some(group.bounds.as_ref()?.server.as_ref()?.0.name));
+    let names = scaling
+        .iter()
+        .filter_map(|group| Some(group.bounds.as_ref()?.server.as_ref()?.0.name));
     match names.unique().collect_vec().as_slice() {
         [] => None,
         [only] => Some(only),

@@ -33,8 +33,10 @@ const SPEED: f64 = 0.05;
 /// Who does not say, does not differ: a plan without gpg has no version of it.
 pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
     let stated = sides.iter().flat_map(|side| {
-        let runs = side.runs.iter();
-        let measured = runs.filter(|run| run.state != RunState::Published);
+        let measured = side
+            .runs
+            .iter()
+            .filter(|run| run.state != RunState::Published);
         let facts = measured.flat_map(facts_of_run);
         facts.map(|(name, value)| (name, value, &side.name))
     });
@@ -141,8 +143,9 @@ fn speed(sides: &[Side]) -> Option<Difference> {
     let known: Vec<(&Side, Seconds)> = known.collect();
     let times = known.iter().map(|(_, time)| time.0);
     let (least, most) = times.minmax_by(f64::total_cmp).into_option()?;
-    let known = known.iter();
-    let values = known.map(|(side, time)| (units::duration(*time), vec![side.name.clone()]));
+    let values = known
+        .iter()
+        .map(|(side, time)| (units::duration(*time), vec![side.name.clone()]));
     (most > least * (1.0 + SPEED)).then(|| Difference {
         what: "machine speed, by a fixed calculation".to_owned(),
         values: values.collect(),
@@ -187,8 +190,10 @@ fn known(record: &Record) -> Vec<(String, String)> {
             ("ratios to", baseline.filter(|named| !named.is_empty())),
         ]));
     let is_measured = record.state != RunState::Published;
-    let stores = record.stores.iter();
-    let devices = stores.map(|store| (format!("device {}", store.device), device(store)));
+    let devices = record
+        .stores
+        .iter()
+        .map(|store| (format!("device {}", store.device), device(store)));
     let measured = measured.filter(|_| is_measured);
     run.chain(measured).chain(devices).collect()
 }
@@ -204,8 +209,10 @@ const fn ended(state: RunState) -> &'static str {
 
 fn device(store: &StoreIdentity) -> String {
     let serial = store.serial.iter().map(|serial| format!("serial {serial}"));
-    let versions = store.versions.iter();
-    let versions = versions.map(|(name, version)| format!("{name} {version}"));
+    let versions = store
+        .versions
+        .iter()
+        .map(|(name, version)| format!("{name} {version}"));
     let parts = [store.product.clone(), store.provenance.to_string()];
     parts.into_iter().chain(serial).chain(versions).join(", ")
 }
@@ -275,8 +282,10 @@ pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         versions(environment).join(", "),
         format!("{}, seed {}", stop_and_order(settings), settings.seed),
     ]);
-    let stores = record.stores.iter();
-    let twins = stores.filter(|store| store.provenance == Provenance::Twin);
+    let twins = record
+        .stores
+        .iter()
+        .filter(|store| store.provenance == Provenance::Twin);
     lines.extend(twins.map(|twin| format!("{}: {}", twin.device, twin.product)));
     if let Some(harness) = record.harness {
         let ns = |nanoseconds: u64| units::duration(Seconds(nanoseconds as f64 * 1e-9));

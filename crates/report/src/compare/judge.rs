@@ -168,8 +168,9 @@ impl Comparison {
     }
 
     fn evident(&self) -> impl Iterator<Item = (&Pair, &LogRatio)> {
-        let pairs = self.pairs.iter();
-        pairs.filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
+        self.pairs
+            .iter()
+            .filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
     }
 
     /// Judges each pair by a limit: the share, or the noise where that is more. Alarms are raised with at most 2.5 % for any

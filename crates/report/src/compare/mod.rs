@@ -84,8 +84,9 @@ impl Comparison {
                 after.iter().any(|case| known.contains(&by.of(case)))
             });
             let devices = devices.unwrap_or(Devices::Different);
-            let after = after.into_iter();
-            let same = after.into_group_map_by(|case| what(case, devices));
+            let same = after
+                .into_iter()
+                .into_group_map_by(|case| what(case, devices));
             (&other.runs, same, devices)
         });
         let others: Vec<_> = others.collect();
@@ -193,8 +194,9 @@ impl<'a> CaseOf<'a> {
     }
 
     fn measured(self) -> Vec<Measured<'a>> {
-        let runs = self.runs.iter();
-        runs.filter_map(|run| Measured::of(run, self.case))
+        self.runs
+            .iter()
+            .filter_map(|run| Measured::of(run, self.case))
             .collect()
     }
 

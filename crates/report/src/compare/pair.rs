@@ -141,8 +141,11 @@ impl Pair {
 
 fn assumed(of: &Measured<'_>) -> Option<Assumed> {
     let case = &of.record.case;
-    let mut stores = of.run.stores.iter();
-    let device = stores.find(|device| device.device == case.device)?;
+    let device = of
+        .run
+        .stores
+        .iter()
+        .find(|device| device.device == case.device)?;
     device.assumed(case.capability())
 }
 

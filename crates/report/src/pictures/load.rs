@@ -66,8 +66,8 @@ pub(super) fn charts(runs: &[AnalyzedRun<'_>]) -> Vec<Chart> {
         ("response time under load, by users", LoadUnit::Users),
         ("response time under load, by arrivals", LoadUnit::Arrivals),
     ];
-    let pictures = pictures.into_iter();
     pictures
+        .into_iter()
         .filter_map(|(title, unit)| of_curves(title, unit, &curves(runs, unit)))
         .collect()
 }
@@ -180,8 +180,9 @@ pub fn of_curves(title: &str, unit: LoadUnit, curves: &[LoadCurve]) -> Option<Ch
         let curves = shown.iter().zip(&names).enumerate();
         curves.flat_map(move |(series, (curve, name))| marks(curve, series, name))
     };
-    let curves = shown.iter();
-    let knees = curves.filter_map(|curve| rule(curve, unit, shown.len()));
+    let knees = shown
+        .iter()
+        .filter_map(|curve| rule(curve, unit, shown.len()));
     let heading = match common {
         Some(common) => format!("{RESPONSE}: {common}"),
         None => RESPONSE.to_owned(),
@@ -208,8 +209,11 @@ pub fn of_curves(title: &str, unit: LoadUnit, curves: &[LoadCurve]) -> Option<Ch
 fn notes(shown: &[&LoadCurve], all: usize) -> Vec<String> {
     let overloaded = shown.iter().filter(|curve| !curve.overloaded.is_empty());
     let grew = overloaded.map(|curve| {
-        let rates = curve.overloaded.iter();
-        let rates = rates.map(|rate| units::rate(PerSecond(*rate))).join(", ");
+        let rates = curve
+            .overloaded
+            .iter()
+            .map(|rate| units::rate(PerSecond(*rate)))
+            .join(", ");
         let label = visible(&curve.label);
         format!("{label}: the queue grew at {rates}, so there is no time.")
     });

@@ -248,8 +248,9 @@ impl<'r> Pivot<'r> {
                 .map(|(word, values)| values.iter().position(|one| one == word))
                 .collect_vec()
         };
-        let cases = cases.into_iter();
-        let named = cases.map(|case| (self.heading(case), self.name(case)));
+        let named = cases
+            .into_iter()
+            .map(|case| (self.heading(case), self.name(case)));
         let named = named.unique_by(|(_, name)| name.clone());
         named.sorted_by_key(|(_, name)| place(name)).collect()
     }

@@ -31,8 +31,11 @@ impl Analysis {
         let all = self.overview(None, articles);
         let points: Vec<&Point> = { self.breakdowns.iter() }
             .flat_map(|family| {
-                let steps = family.layers.steps.iter();
-                let steps = steps.flat_map(|step| [&step.upper, &step.lower]);
+                let steps = family
+                    .layers
+                    .steps
+                    .iter()
+                    .flat_map(|step| [&step.upper, &step.lower]);
                 steps.chain([&family.layers.base.point])
             })
             .collect();
@@ -60,8 +63,10 @@ impl Analysis {
             entry
         });
         let others = Pivot::new(others.collect(), None);
-        let mut families = self.breakdowns.iter();
-        let whole = families.find_map(|family| family.layers.whole.as_ref());
+        let whole = self
+            .breakdowns
+            .iter()
+            .find_map(|family| family.layers.whole.as_ref());
         let program = whole.map_or("these programs", |whole| whole.name);
         let Some(mut others) = self.section(&format!("without {program}"), &others) else {
             return all;
@@ -155,8 +160,9 @@ impl Analysis {
 
     /// Tells if a case differs from one in the table of times by the number of workers alone.
     fn is_level(&self, case: &Case) -> bool {
-        let mut groups = self.scaling.iter();
-        groups.any(|group| group.case != *case && group.is_of(case))
+        self.scaling
+            .iter()
+            .any(|group| group.case != *case && group.is_of(case))
     }
 }
 

@@ -197,8 +197,9 @@ fn peers(
     all: &'static [CollectedFigure],
     here: Option<&Analysis>,
 ) -> Option<Section> {
-    let figures = figures.iter();
-    let means = figures.filter_map(|(_, row)| Some((row, row.mean()?)));
+    let means = figures
+        .iter()
+        .filter_map(|(_, row)| Some((row, row.mean()?)));
     let means: Vec<(&PublishedRow, Seconds)> = means
         .unique_by(|(row, _)| (row.algorithm.clone(), row.operation.clone(), row.timed))
         .filter(|(row, _)| row.algorithm.known().is_some())

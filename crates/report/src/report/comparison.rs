@@ -109,8 +109,10 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
 
 /// Sides whose cases are compared with another side's, for want of a baseline of their own.
 fn borrowed(comparison: &Comparison) -> Vec<Remark> {
-    let pairs = comparison.pairs.iter();
-    let others = pairs.filter_map(|pair| Some((pair.side, pair.borrowed?)));
+    let others = comparison
+        .pairs
+        .iter()
+        .filter_map(|pair| Some((pair.side, pair.borrowed?)));
     let others: BTreeSet<(usize, usize)> = others.collect();
     let name = |side: usize| comparison.name_of(side);
     let said = others.into_iter().map(|(side, other)| {
@@ -143,8 +145,11 @@ fn missing(comparison: &Comparison) -> Vec<Remark> {
 
 /// Grounds of the verdicts, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
-    let pairs = comparison.pairs.iter();
-    let grounds: BTreeSet<_> = pairs.map(|pair| (pair.grounds, pair.side)).collect();
+    let grounds: BTreeSet<_> = comparison
+        .pairs
+        .iter()
+        .map(|pair| (pair.grounds, pair.side))
+        .collect();
     let said = grounds.into_iter().filter_map(|(grounds, side)| {
         let kind = match grounds == Grounds::FewRuns {
             true => RemarkKind::SingleRuns,
@@ -231,8 +236,10 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
             "runs of the same case differ by {deviation} here (standard deviation of {runs} earlier runs)"
         ),
     };
-    let pairs = comparison.pairs.iter();
-    let few = pairs.filter(|pair| pair.grounds == Grounds::FewRuns && pair.side == side);
+    let few = comparison
+        .pairs
+        .iter()
+        .filter(|pair| pair.grounds == Grounds::FewRuns && pair.side == side);
     // The least that any of them can tell apart.
     let least = few.filter_map(|pair| Some(pair.ratio.high?.0 / pair.ratio.value.0));
     let least = least.fold(f64::INFINITY, f64::min);

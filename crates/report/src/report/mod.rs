@@ -80,9 +80,12 @@ impl Document {
                 },
                 ..section
             }));
-        let warnings = other.warnings.into_iter();
-        self.warnings
-            .extend(warnings.map(|warning| Remark::new(warning.kind, named(warning.text))));
+        self.warnings.extend(
+            other
+                .warnings
+                .into_iter()
+                .map(|warning| Remark::new(warning.kind, named(warning.text))),
+        );
     }
 }
 
@@ -90,8 +93,10 @@ impl Document {
 fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
     let mut sections = comparison.document(&[]).sections;
     let has_table = |section: &&mut Section| {
-        let mut blocks = section.blocks.iter();
-        blocks.any(|block| matches!(block, Block::Table(_)))
+        section
+            .blocks
+            .iter()
+            .any(|block| matches!(block, Block::Table(_)))
     };
     if let (Some(section), [first, others @ ..]) = (sections.iter_mut().find(has_table), names) {
         let heading = format!("run {first} against {}", others.join(", "));

@@ -208,8 +208,12 @@ impl Analysis {
     /// Twins compared with the published figures that their card times were derived from.
     fn twins<'a>(&'a self, published: &'a [PublishedFigure]) -> Option<Section> {
         let pair = |row: &'a Row| {
-            let mut figures = published.iter();
-            Some((row, figures.find(|figure| figure.is_beside(&row.case))?))
+            Some((
+                row,
+                published
+                    .iter()
+                    .find(|figure| figure.is_beside(&row.case))?,
+            ))
         };
         let measured = self.rows.iter().filter(|row| row.mean().is_some());
         let pairs = non_empty(measured.filter_map(pair))?;
@@ -222,8 +226,10 @@ impl Analysis {
     fn parallel(&self, run: AnalyzedRun<'_>) -> Section {
         let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
         blocks.extend(drawn(run, PictureKind::Throughput));
-        let groups = self.scaling.iter();
-        let servers = groups.filter_map(|group| group.bounds.as_ref()?.server.as_ref());
+        let servers = self
+            .scaling
+            .iter()
+            .filter_map(|group| group.bounds.as_ref()?.server.as_ref());
         let explained = servers.map(|(server, _)| server.explanation).unique();
         blocks.extend(explained.map(|text| Block::remark(RemarkKind::Limit, text)));
         blocks.extend(self.limits().into_iter().map(Block::Remark));

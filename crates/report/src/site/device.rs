@@ -64,8 +64,10 @@ impl Identified {
 
 /// Name of the device itself in the record, without its label and without words for the kind of figure.
 fn named<'r>(record: &'r Record, case: &'r Case) -> (Class, &'r str) {
-    let mut stores = record.stores.iter();
-    let store = stores.find(|store| store.device == case.device);
+    let store = record
+        .stores
+        .iter()
+        .find(|store| store.device == case.device);
     let product = store.map_or("", |store| store.product.as_str());
     let product = product.split(", token '").next().unwrap_or_default();
     let device = match case.provenance {

@@ -184,8 +184,10 @@ impl Device {
             if own.is_empty() {
                 continue;
             }
-            let devices = source.devices.iter();
-            let devices = devices.filter(|device| device.identified == identified);
+            let devices = source
+                .devices
+                .iter()
+                .filter(|device| device.identified == identified);
             of_sources.push(OfDevice {
                 source: place,
                 devices: devices.cloned().collect(),

@@ -46,14 +46,14 @@ impl Pages {
 
     /// Every file with its path; [`SUMS`] is not among them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        let files = self.0.iter();
-        files.map(|(path, content)| (path.as_str(), content.as_slice()))
+        self.0
+            .iter()
+            .map(|(path, content)| (path.as_str(), content.as_slice()))
     }
 
     /// The content of [`SUMS`].
     pub fn sums(&self) -> String {
-        let lines = self.iter();
-        lines
+        self.iter()
             .map(|(path, content)| format!("{}  {path}\n", sum(content)))
             .collect()
     }

@@ -144,8 +144,10 @@ const LINKS: usize = 8;
 
 impl SourceDevice {
     fn of(record: &Record, case: &Case) -> Self {
-        let mut stores = record.stores.iter();
-        let store = stores.find(|store| store.device == case.device);
+        let store = record
+            .stores
+            .iter()
+            .find(|store| store.device == case.device);
         let versions = store.iter().flat_map(|store| &store.versions);
         let versions = versions.map(|(name, version)| format!("{name} {version}"));
         Self {

@@ -166,8 +166,9 @@ fn slowest(comparison: &Comparison) -> Vec<SlowestMachine> {
             .max_by(|(_, a), (_, b)| ratio(a).total_cmp(&ratio(b)))?;
         let library = pair.old.parameters.get("library").map(str::to_owned);
         let control = library.as_ref().and_then(|_| control(comparison, pair));
-        let mut differences = comparison.differences.iter();
-        let versions = differences
+        let versions = comparison
+            .differences
+            .iter()
             .find(|known| Some(known.what.trim_end_matches(" loaded")) == library.as_deref());
         Some(SlowestMachine {
             operation,

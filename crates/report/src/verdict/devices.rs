@@ -47,8 +47,11 @@ pub(super) fn rankings(analysis: &Analysis) -> Option<Finding> {
     });
     let rankings = non_empty(rankings)?;
     let elsewhere = |row: &Row| is_of_device(row) && row.case.store != StoreKind::SOFTWARE;
-    let mut rows = analysis.rows.iter();
-    rows.any(elsewhere).then_some(Finding::Devices { rankings })
+    analysis
+        .rows
+        .iter()
+        .any(elsewhere)
+        .then_some(Finding::Devices { rankings })
 }
 
 /// Returns whether a row has a device's own time. A virtual card or soft token is this CPU under another name, and

@@ -35,8 +35,10 @@ pub struct KeyShare {
 
 /// Shares of the first program that is measured with its layers.
 pub(super) fn key_shares(analysis: &Analysis) -> Option<Finding> {
-    let families = analysis.breakdowns.iter();
-    let mut raw = families.filter(|family| family.layers.base.point.stack == StackName::RAW);
+    let mut raw = analysis
+        .breakdowns
+        .iter()
+        .filter(|family| family.layers.base.point.stack == StackName::RAW);
     raw.find_map(|family| of_family(analysis, family))
 }
 

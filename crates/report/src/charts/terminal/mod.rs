@@ -55,8 +55,12 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
             Axis::Scale(scale) => lines.extend(grid::draw(chart, panel, scale, signs, width)),
         }
     }
-    let notes = chart.notes.iter();
-    lines.extend(notes.flat_map(|note| wrapped(note, width, "", words)));
+    lines.extend(
+        chart
+            .notes
+            .iter()
+            .flat_map(|note| wrapped(note, width, "", words)),
+    );
     let mut text = String::new();
     for line in lines {
         text += &cut(written(&line, signs).trim_end(), width);
@@ -111,8 +115,10 @@ fn is_marked(chart: &Chart) -> bool {
 fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     let named = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
     let stacked = chart.marks().any(|mark| mark.try_as_bar_ref().is_some());
-    let mut panels = chart.panels.iter();
-    let by_letter = panels.any(|panel| matches!(panel.y, Axis::Scale(_)));
+    let by_letter = chart
+        .panels
+        .iter()
+        .any(|panel| matches!(panel.y, Axis::Scale(_)));
     let series = named.filter(|_| stacked || by_letter).map(|(number, key)| {
         if stacked {
             return format!("{} {}", bar_mark(number, signs), key);

@@ -112,8 +112,10 @@ fn catalogued(device: &Device) -> Option<&'static CatalogueDevice> {
 
 /// `2 measured, 1 twin`
 fn kinds(device: &Device) -> String {
-    let kinds = device.kinds.iter();
-    let mut words = kinds.map(|(kind, number)| format!("{number} {kind}"));
+    let mut words = device
+        .kinds
+        .iter()
+        .map(|(kind, number)| format!("{number} {kind}"));
     words.join(", ")
 }
 
@@ -122,8 +124,10 @@ fn made(source: &SiteSource) -> String {
     if source.started == jiff::Timestamp::UNIX_EPOCH {
         return "not stated".to_owned();
     }
-    let mut devices = source.devices.iter();
-    let published = devices.all(|device| device.provenance == Provenance::Published);
+    let published = source
+        .devices
+        .iter()
+        .all(|device| device.provenance == Provenance::Published);
     let form = if published { "%Y" } else { "%Y-%m-%d" };
     source.started.strftime(form).to_string()
 }
@@ -168,8 +172,9 @@ fn strengths(device: &Device) -> String {
 
 /// Times of a device's first keys, and how many more there are.
 fn times(device: &Device) -> String {
-    let sections = device.sections.iter();
-    let times: Vec<String> = sections
+    let times: Vec<String> = device
+        .sections
+        .iter()
         .filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)))
         .collect();
     let more = match times.len().saturating_sub(TIMES) {
@@ -307,8 +312,10 @@ struct MachineEntry<'a> {
 
 fn machines(site: &Site) -> MachinesPage<'_> {
     let of = |machine: Option<&SiteMachine>| {
-        let sources = site.sources.iter();
-        let its = sources.filter(|source| source.machine.as_ref() == machine);
+        let its = site
+            .sources
+            .iter()
+            .filter(|source| source.machine.as_ref() == machine);
         its.collect::<Vec<&SiteSource>>()
     };
     let each = site.machines.iter().map(|machine| MachineEntry {

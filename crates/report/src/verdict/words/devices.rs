@@ -32,8 +32,10 @@ pub(super) fn programs(rankings: &[ProgramRanking]) -> String {
 
 /// `rsop 1.5 ms`, for each program
 fn times_of(ranking: &ProgramRanking) -> impl Iterator<Item = String> {
-    let programs = ranking.programs.iter();
-    programs.map(|of| format!("{} {}", of.program, figure(&of.mean)))
+    ranking
+        .programs
+        .iter()
+        .map(|of| format!("{} {}", of.program, figure(&of.mean)))
 }
 
 pub(super) fn line_of_programs(ranking: &ProgramRanking) -> UsageLine {
@@ -111,8 +113,10 @@ pub(super) fn fastest(rankings: &[DeviceRanking]) -> String {
 }
 
 pub(super) fn line(ranking: &DeviceRanking) -> UsageLine {
-    let devices = ranking.devices.iter();
-    let figures = devices.map(|of| format!("{} {}", marked(of), figure(&of.mean)));
+    let figures = ranking
+        .devices
+        .iter()
+        .map(|of| format!("{} {}", marked(of), figure(&of.mean)));
     UsageLine::of_key(ranking.operation, ranking.algorithm, figures)
 }
 
@@ -142,8 +146,12 @@ pub(super) fn predictions(tolerated: Seconds, keys: &[PredictedKey]) -> String {
     };
     let said = keys.iter().take(1).map(|key| {
         let of = |answer: Option<bool>| {
-            let parts = key.parts.iter();
-            listed(parts.filter(|part| part.tolerable == answer).map(told))
+            listed(
+                key.parts
+                    .iter()
+                    .filter(|part| part.tolerable == answer)
+                    .map(told),
+            )
         };
         let classes = [
             (format!("is within {limit} on"), of(Some(true))),

@@ -231,8 +231,10 @@ impl Certainty {
         let early = self.early.then(|| "the run ended early".to_owned());
         let counts = counts.chain(early).join(", ");
         let point = if counts.is_empty() { "" } else { "." };
-        let cautions = self.cautions.iter();
-        let cautions = cautions.map(|caution| format!(" {}.", capital(&caution.to_string())));
+        let cautions = self
+            .cautions
+            .iter()
+            .map(|caution| format!(" {}.", capital(&caution.to_string())));
         let (widths, cautions) = (widths.unwrap_or_default(), cautions.format(""));
         let text = format!("{widths}{counts}{point}{cautions}");
         text.trim().to_owned()
