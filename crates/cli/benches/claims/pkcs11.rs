@@ -96,13 +96,10 @@ fn watching() -> Result<Figure, Failure> {
         Ok(())
     })?;
     let each = took / OPERATIONS;
-    Ok(Figure::new(
-        "noting the two calls of an operation of 50 µs for the watching keymark, share of its time"
-            .to_owned(),
-        each.as_secs_f64() / OPERATION.as_secs_f64(),
-        Limit::AtMost(0.01),
-        "",
-    ))
+    let name =
+        "noting the two calls of an operation of 50 µs for the watching keymark, share of its time";
+    let share = each.as_secs_f64() / OPERATION.as_secs_f64();
+    Ok(Figure::new(name, share, Limit::AtMost(0.01), ""))
 }
 
 #[derive(Debug)]
@@ -128,16 +125,12 @@ impl Sides {
         }
         let compared = ratios.into_iter().zip(to);
         let figure = |(ratios, (other, pairs, limit))| {
-            Figure::new(
-                format!(
-                    "raw throughput over {other} on {}, {key} sign, {}, {PROCESSES} processes with {pairs} pairs each",
-                    self.name,
-                    counted(threads)
-                ),
-                median(ratios),
-                limit,
-                "",
-            )
+            let name = format!(
+                "raw throughput over {other} on {}, {key} sign, {}, {PROCESSES} processes with {pairs} pairs each",
+                self.name,
+                counted(threads)
+            );
+            Figure::new(name, median(ratios), limit, "")
         };
         let compared = compared.filter(|(ratios, _)| !ratios.is_empty());
         Ok(compared.map(figure).collect())
