@@ -12,7 +12,7 @@
 //! then memory alone is compared.
 
 use include_dir::{Dir, include_dir};
-use keymark_mcu::instruction::{Architecture, Register};
+use keymark_mcu::instruction::{Core, Register};
 use keymark_mcu::machine::{Memory, SimulatedMachine, Stop};
 use keymark_mcu::timing::Untimed;
 
@@ -144,7 +144,7 @@ impl State {
 }
 
 /// Executes a row; what is wrong, if anything.
-fn check(row: &'static str, architecture: Architecture) -> Option<String> {
+fn check(row: &'static str, core: Core) -> Option<String> {
     let columns: Vec<&str> = row.split('|').map(str::trim).collect();
     let [assembly, halfwords, before, after] = columns[..] else {
         panic!("not a row: {row}");
@@ -163,7 +163,7 @@ fn check(row: &'static str, architecture: Architecture) -> Option<String> {
     }
     memory.load(start, &code).unwrap();
     let machine = SimulatedMachine::new(memory, start | 1, STACK);
-    let mut machine = machine.with_architecture(architecture);
+    let mut machine = machine.with_core(core);
     for number in 0..13 {
         machine
             .registers
@@ -201,14 +201,14 @@ fn check(row: &'static str, architecture: Architecture) -> Option<String> {
 fn every_form_does_what_the_manual_says() {
     let mut wrong = Vec::new();
     for table in TABLES.files() {
-        let architecture = match table.path().to_str() {
-            Some("armv6m.table") => Architecture::Armv6M,
-            Some("armv7m.table") => Architecture::Armv7M,
-            _ => Architecture::Armv7EM,
+        let core = match table.path().to_str() {
+            Some("armv6m.table") => Core::CortexM0Plus,
+            Some("armv7m.table") => Core::CortexM3,
+            _ => Core::CortexM4,
         };
         let rows = table.contents_utf8().unwrap().lines();
         let rows = rows.filter(|line| !line.is_empty() && !line.starts_with('#'));
-        wrong.extend(rows.filter_map(|row| check(row, architecture)));
+        wrong.extend(rows.filter_map(|row| check(row, core)));
     }
     assert!(
         wrong.is_empty(),
