@@ -30,9 +30,10 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let code = &code[..code.len().min(CODE)];
-    let halves: Vec<u16> = code
-        .chunks_exact(2)
-        .map(|half| u16::from_le_bytes([half[0], half[1]]))
+    let (halves, _) = code.as_chunks();
+    let halves: Vec<u16> = halves
+        .iter()
+        .map(|half| u16::from_le_bytes(*half))
         .collect();
     for (&first, &second) in halves.iter().zip(halves.iter().cycle().skip(1)) {
         for flags in [Flags::Keep, Flags::Set] {
@@ -51,10 +52,8 @@ fuzz_target!(|data: &[u8]| {
             let pointer = LAYOUT.ram_base + 0x101 + 0x40 * number;
             machine.registers.set(Register::new(number), pointer);
         }
-        for (number, value) in (8..).zip(values.chunks_exact(4)) {
-            let value = value
-                .iter()
-                .fold(0, |value, &byte| value << 8 | u32::from(byte));
+        for (number, value) in (8..).zip(values.as_chunks().0) {
+            let value = u32::from_be_bytes(*value);
             machine.registers.set(Register::new(number), value);
         }
         let stop = machine.run(&mut Untimed, INSTRUCTIONS);

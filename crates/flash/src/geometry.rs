@@ -188,19 +188,19 @@ impl Geometry {
 
     /// The sectors in order of address.
     pub fn sector_list(&self) -> Vec<Sector> {
-        let mut start = 0;
-        let mut list = Vec::new();
-        for run in &self.sectors {
-            for _ in 0..run.count {
-                list.push(Sector {
-                    start,
-                    bytes: run.bytes,
-                    erase_typical: Duration::from_micros(run.erase_typical_us),
-                    erase_maximum: Duration::from_micros(run.erase_maximum_us),
-                });
-                start += run.bytes;
+        let mut end = 0;
+        let sector = |run: &SectorRun| {
+            end += run.bytes;
+            Sector {
+                start: end - run.bytes,
+                bytes: run.bytes,
+                erase_typical: Duration::from_micros(run.erase_typical_us),
+                erase_maximum: Duration::from_micros(run.erase_maximum_us),
             }
-        }
-        list
+        };
+        let runs = self.sectors.iter();
+        runs.flat_map(|run| std::iter::repeat_n(run, run.count))
+            .map(sector)
+            .collect()
     }
 }

@@ -122,19 +122,15 @@ impl Flash {
         if !self.may_program(address, data) {
             return Err(FlashError::NotErased { address });
         }
-        match self.step() {
-            None => {
-                self.programs += 1;
-                self.busy.typical += Duration::from_nanos(self.geometry.program_typical_ns);
-                self.busy.maximum += Duration::from_nanos(self.geometry.program_maximum_ns);
-                self.store(address, data);
-                Ok(())
-            }
-            Some(mut rng) => {
-                self.tear_program(address, data, &mut rng);
-                Err(FlashError::PowerLoss)
-            }
+        if let Some(mut rng) = self.step() {
+            self.tear_program(address, data, &mut rng);
+            return Err(FlashError::PowerLoss);
         }
+        self.programs += 1;
+        self.busy.typical += Duration::from_nanos(self.geometry.program_typical_ns);
+        self.busy.maximum += Duration::from_nanos(self.geometry.program_maximum_ns);
+        self.store(address, data);
+        Ok(())
     }
 
     fn may_program(&self, address: usize, data: &[u8]) -> bool {
@@ -178,35 +174,24 @@ impl Flash {
     /// # Errors
     /// [`FlashError::PowerLoss`] if power fails.
     pub fn erase(&mut self, sector: usize) -> Result<(), FlashError> {
-        let Some(&Sector {
-            start,
-            bytes,
-            erase_typical,
-            erase_maximum,
-        }) = self.sectors.get(sector)
-        else {
-            return Err(FlashError::Misplaced {
-                address: self.cells.len(),
-                length: 0,
-            });
+        let misplaced = FlashError::Misplaced {
+            address: self.cells.len(),
+            length: 0,
         };
+        let erased = *self.sectors.get(sector).ok_or(misplaced)?;
+        let cells = erased.start..erased.start + erased.bytes;
         if matches!(self.power, Power::Off) {
             return Err(FlashError::PowerLoss);
         }
-        match self.step() {
-            None => {
-                self.erases[sector] += 1;
-                self.busy.typical += erase_typical;
-                self.busy.maximum += erase_maximum;
-                self.blank(start..start + bytes);
-                Ok(())
-            }
-            Some(mut rng) => {
-                self.erases[sector] += 1;
-                self.tear_erase(start..start + bytes, &mut rng);
-                Err(FlashError::PowerLoss)
-            }
+        self.erases[sector] += 1;
+        if let Some(mut rng) = self.step() {
+            self.tear_erase(cells, &mut rng);
+            return Err(FlashError::PowerLoss);
         }
+        self.busy.typical += erased.erase_typical;
+        self.busy.maximum += erased.erase_maximum;
+        self.blank(cells);
+        Ok(())
     }
 
     fn blank(&mut self, range: Range<usize>) {

@@ -27,18 +27,8 @@ pub(crate) const LONG_HEADER: usize = 8;
 const LOW_BITS: u32 = 12;
 const LOW_MASK: u16 = 0x0fff;
 
-// Kinds 1 to 9 are the long objects in this order. Neither 0 nor 15 is one: zeros and ones are no record.
-const LONG: [ObjectId; 9] = [
-    ObjectId::Name,
-    ObjectId::LoginData,
-    ObjectId::Url,
-    ObjectId::Fingerprints,
-    ObjectId::PrivateUse,
-    ObjectId::SignatureKey,
-    ObjectId::DecryptionKey,
-    ObjectId::AuthenticationKey,
-    ObjectId::Certificate,
-];
+// Kinds 1 to 9 are the objects behind the four counters. Neither 0 nor 15 is one: zeros and ones are no record.
+const LONG: &[ObjectId] = ObjectId::ALL.split_at(4).1;
 const COUNTER_LOW: u16 = 10;
 const COUNTER_FULL: u16 = 11;
 const PIN_ERRORS: u16 = 12;
@@ -121,34 +111,6 @@ fn encoded(code: u16, behind: &[&[u8]], unit: usize) -> Vec<u8> {
     bytes
 }
 
-/// The record that sets `object` to `value`, which was checked; `previous` is the signature
-/// counter as it is in flash, if its high bits may be left there.
-pub(crate) fn encode(
-    object: ObjectId,
-    value: &[u8],
-    previous: Option<u32>,
-    unit: usize,
-) -> Vec<u8> {
-    if object == ObjectId::SignatureCounter {
-        let count = counter_value(value);
-        return match previous {
-            Some(previous) if previous >> LOW_BITS == count >> LOW_BITS => {
-                encoded(COUNTER_LOW << LOW_BITS | low(count), &[], unit)
-            }
-            _ => encode_full(count, unit),
-        };
-    }
-    if let Some(which) = position(&ObjectId::PIN_COUNTERS, object) {
-        let errors = value.first().copied().unwrap_or_default();
-        let code = PIN_ERRORS << LOW_BITS | which << 8 | u16::from(errors);
-        return encoded(code, &[], unit);
-    }
-    let kind = position(&LONG, object).map_or(0, |index| index + 1);
-    let code = kind << LOW_BITS | value.len() as u16;
-    let check = crc32(&[&pair(code), value]);
-    encoded(code, &[&check.to_le_bytes(), value], unit)
-}
-
 fn encode_full(count: u32, unit: usize) -> Vec<u8> {
     let high = pair((count >> LOW_BITS) as u16);
     encoded(COUNTER_FULL << LOW_BITS | low(count), &[&high], unit)
@@ -159,17 +121,14 @@ fn low(count: u32) -> u16 {
 }
 
 fn position(objects: &[ObjectId], object: ObjectId) -> Option<u16> {
-    objects
-        .iter()
-        .position(|&other| other == object)
-        .map(|index| index as u16)
+    let index = objects.iter().position(|&other| other == object);
+    index.map(|index| index as u16)
 }
 
 /// A counter's value from its bytes, big endian.
-pub(crate) fn counter_value(value: &[u8]) -> u32 {
-    value
-        .iter()
-        .fold(0, |count, &byte| count << 8 | u32::from(byte))
+fn counter_value(value: &[u8]) -> u32 {
+    let bytes = value.iter();
+    bytes.fold(0, |count, &byte| count << 8 | u32::from(byte))
 }
 
 /// A counter's bytes, big endian.
@@ -321,9 +280,27 @@ impl Catalog {
         self.live.values()
     }
 
-    /// The record that sets an object; value checked before.
+    /// The record that sets an object; value checked before. Of a signature counter with the same high bits as the one
+    /// in flash it is the low bits alone.
     pub(crate) fn encode(&self, flash: &Flash, object: ObjectId, value: &[u8]) -> Vec<u8> {
-        encode(object, value, Some(self.count), flash.unit())
+        let unit = flash.unit();
+        if object == ObjectId::SignatureCounter {
+            let count = counter_value(value);
+            return if self.count >> LOW_BITS == count >> LOW_BITS {
+                encoded(COUNTER_LOW << LOW_BITS | low(count), &[], unit)
+            } else {
+                encode_full(count, unit)
+            };
+        }
+        if let Some(which) = position(&ObjectId::PIN_COUNTERS, object) {
+            let errors = value.first().copied().unwrap_or_default();
+            let code = PIN_ERRORS << LOW_BITS | which << 8 | u16::from(errors);
+            return encoded(code, &[], unit);
+        }
+        let kind = position(LONG, object).map_or(0, |index| index + 1);
+        let code = kind << LOW_BITS | value.len() as u16;
+        let check = crc32(&[&pair(code), value]);
+        encoded(code, &[&check.to_le_bytes(), value], unit)
     }
 
     /// The bytes of a live record, to be written elsewhere. A signature counter becomes one record,

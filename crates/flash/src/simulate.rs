@@ -103,7 +103,7 @@ pub fn simulate(
     let endurance = u64::from(geometry.endurance_cycles);
     let lifetime = |count: u64| (count * endurance).checked_div(most_worn_sector_erases);
     let latency = |total: Duration, worst| Latency {
-        mean: mean(total, writes),
+        mean: total.checked_div(writes as u32).unwrap_or_default(),
         worst,
     };
     Ok(StorageResult {
@@ -121,11 +121,6 @@ pub fn simulate(
         lifetime_writes: lifetime(writes),
         space: storage.space(),
     })
-}
-
-fn mean(total: Duration, count: u64) -> Duration {
-    let nanos = total.as_nanos().checked_div(u128::from(count)).unwrap_or(0);
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
 /// Erases since then of the sector that was erased most.

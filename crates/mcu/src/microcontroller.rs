@@ -7,10 +7,11 @@ use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use crate::image::Image;
-use crate::instruction::Architecture;
 use crate::machine::{Layout, SimulatedMachine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 use crate::{McuError, Result};
+
+pub use crate::instruction::Core;
 
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
@@ -25,48 +26,13 @@ fn shipped() -> impl Iterator<Item = Result<PartFile>> {
     texts.map(|text| PartFile::parse(text, "that comes with keymark"))
 }
 
-/// The core of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::Display)]
-#[serde(rename_all = "kebab-case")]
-pub enum Core {
-    /// ARMv6-M.
-    #[serde(rename = "cortex-m0plus")]
-    #[strum(to_string = "Cortex-M0+")]
-    CortexM0Plus,
-    /// ARMv7-M.
-    #[strum(to_string = "Cortex-M3")]
-    CortexM3,
-    /// ARMv7E-M: with the DSP extension, and UMAAL in it.
-    #[strum(to_string = "Cortex-M4")]
-    CortexM4,
-}
-
 impl Core {
-    /// Returns the value of its CPUID register (DDI 0403E, B3.2.3): part number C60, C23 or C24, of the first
-    /// revision.
-    pub const fn cpuid(self) -> u32 {
-        match self {
-            Self::CortexM0Plus => 0x410c_c600,
-            Self::CortexM3 => 0x410f_c230,
-            Self::CortexM4 => 0x410f_c240,
-        }
-    }
-
     /// Its timing with memories that never wait.
     pub const fn timing(self) -> CoreTiming {
         match self {
             Self::CortexM0Plus => CoreTiming::CORTEX_M0_PLUS,
             Self::CortexM3 => CoreTiming::CORTEX_M3,
             Self::CortexM4 => CoreTiming::CORTEX_M4,
-        }
-    }
-
-    /// Its instructions.
-    pub const fn architecture(self) -> Architecture {
-        match self {
-            Self::CortexM0Plus => Architecture::Armv6M,
-            Self::CortexM3 => Architecture::Armv7M,
-            Self::CortexM4 => Architecture::Armv7EM,
         }
     }
 }
@@ -77,10 +43,6 @@ impl Core {
 pub struct Megahertz(pub u32);
 
 impl Megahertz {
-    const fn one() -> Self {
-        Self(1)
-    }
-
     /// Returns the time of these cycles.
     pub fn seconds(self, cycles: u64) -> Seconds {
         Seconds(cycles as f64 / (f64::from(self.0) * 1e6))
@@ -135,8 +97,7 @@ struct PartFile {
     multiply_cycles: Option<u8>,
     clock_mhz: Megahertz,
     /// The slowest that it can be set to; 1 MHz where nothing is said.
-    #[serde(default = "Megahertz::one")]
-    least_mhz: Megahertz,
+    least_mhz: Option<Megahertz>,
     /// Neither is there where flash is not simulated.
     #[serde(default)]
     flash_base: u32,
@@ -272,26 +233,25 @@ impl PartFile {
     /// Refuses a clock that the part does not allow.
     fn impossible(&self, wanted: impl fmt::Display) -> McuError {
         let fastest = self.flash.wait.iter().map(|wait| wait.up_to_mhz).max();
-        let (least, most) = (self.least_mhz, fastest.unwrap_or(self.clock_mhz));
-        let name = &self.name;
+        let (name, most) = (&self.name, fastest.unwrap_or(self.clock_mhz));
+        let least = self.least();
         McuError(format!(
             "{name} runs at {least} to {most}, not at '{wanted}'"
         ))
     }
 
-    fn at_usual_clock(self) -> Result<Microcontroller> {
-        let clock = self.clock_mhz;
-        self.at(clock)
+    fn least(&self) -> Megahertz {
+        self.least_mhz.unwrap_or(Megahertz(1))
     }
 
-    fn at(self, clock: Megahertz) -> Result<Microcontroller> {
-        let wait = self
-            .flash
-            .wait
-            .iter()
-            .filter(|wait| wait.up_to_mhz >= clock)
+    /// The part at that clock, or at its usual one.
+    fn at(self, clock: Option<Megahertz>) -> Result<Microcontroller> {
+        let clock = clock.unwrap_or(self.clock_mhz);
+        let waits = self.flash.wait.iter();
+        let wait = waits
+            .filter(|wait| wait.up_to_mhz >= clock && clock >= self.least())
             .min_by_key(|wait| wait.up_to_mhz);
-        let Some(wait) = wait.filter(|_| clock >= self.least_mhz) else {
+        let Some(wait) = wait else {
             return Err(self.impossible(clock));
         };
         let flash = self.flash(wait.states);
@@ -332,14 +292,12 @@ impl PartFile {
 impl Microcontroller {
     /// The parts that come with keymark, each at its usual frequency.
     pub fn shipped() -> Result<Vec<Self>> {
-        shipped()
-            .map(|file| file.and_then(PartFile::at_usual_clock))
-            .collect()
+        shipped().map(|file| file?.at(None)).collect()
     }
 
     /// A part as in `data`, at its usual frequency; errors call it `name`.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
-        PartFile::parse(text, name).and_then(PartFile::at_usual_clock)
+        PartFile::parse(text, name)?.at(None)
     }
 
     /// A machine of this part with that program in it.
@@ -353,8 +311,8 @@ impl Microcontroller {
         let machine = image.machine(&self.layout)?;
         Ok(machine
             .at(u64::from(self.clock.0) * 1_000_000)
-            .with_registers(&self.registers, self.core.cpuid(), self.priority_bits)
-            .with_architecture(self.core.architecture()))
+            .with_registers(&self.registers, self.priority_bits)
+            .with_core(self.core))
     }
 
     /// The shipped part of that name, with `@MHz` for another clock.
@@ -364,11 +322,9 @@ impl Microcontroller {
             None => (wanted, None),
         };
         let file = PartFile::find(name)?;
-        let Some(clock) = clock else {
-            return file.at_usual_clock();
-        };
-        let megahertz = clock.parse().map_err(|_| file.impossible(clock))?;
-        file.at(Megahertz(megahertz))
+        let parsed = |clock: &str| clock.parse().map_err(|_| file.impossible(clock));
+        let megahertz = clock.map(parsed).transpose()?;
+        file.at(megahertz.map(Megahertz))
     }
 }
 

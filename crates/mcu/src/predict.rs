@@ -4,8 +4,6 @@
 //! of each phase: a phase is one loop over and over, so its first millions of instructions show how a variant
 //! differs. A phase's cycles under a variant are the phase's cycles times that ratio.
 
-use std::collections::BTreeMap;
-
 use keymark_stats::{Band, Seconds};
 
 use crate::Result;
@@ -29,7 +27,7 @@ pub struct Prediction {
     /// Cycles of its phases.
     pub phases: Vec<Phase>,
     /// Cycles of the operation with each assumption varied alone.
-    pub variations: Vec<(Assumption, u64)>,
+    pub variations: Vec<(&'static Assumption, u64)>,
 }
 
 impl Prediction {
@@ -87,10 +85,10 @@ const fn unexplained(core: Core) -> f64 {
 }
 
 /// The shortest and the longest duration of that number of cycles, with one assumption varied or as far as a core is not explained.
-pub fn band(mcu: &Microcontroller, cycles: u64, variations: &[(Assumption, u64)]) -> Band {
+pub fn band(mcu: &Microcontroller, cycles: u64, variations: &[(&'static Assumption, u64)]) -> Band {
     let doubts = variations
         .iter()
-        .filter(|(assumption, _)| assumption.is_doubt());
+        .filter(|(assumption, _)| assumption.is_doubt);
     let most = (cycles as f64 * (1.0 + unexplained(mcu.core))).round() as u64;
     let cycles = doubts.map(|&(_, cycles)| cycles).chain([cycles, most]);
     let (low, high) = cycles.fold((u64::MAX, 0), |(low, high), cycles| {
@@ -105,26 +103,25 @@ pub fn band(mcu: &Microcontroller, cycles: u64, variations: &[(Assumption, u64)]
 /// Instructions of each phase that the variants follow.
 const STRETCH: u64 = 2_000_000;
 
-/// Something that the published documents leave open: a row of [`ROWS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Assumption(usize);
-
-struct AssumptionRow {
-    name: &'static str,
-    /// About the part, not how it is set up.
-    is_doubt: bool,
+/// Something that the published documents leave open.
+#[derive(Debug)]
+pub struct Assumption {
+    /// Description of the assumption.
+    pub name: &'static str,
+    /// True if the band counts it. Caches switched off are no doubt about the part but another setting of it.
+    pub is_doubt: bool,
     vary: fn(&mut CoreTiming, &mut FlashTiming),
 }
 
-const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) -> AssumptionRow {
-    AssumptionRow {
+const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) -> Assumption {
+    Assumption {
         name,
         is_doubt: true,
         vary,
     }
 }
 
-const ROWS: [AssumptionRow; 13] = [
+static ASSUMPTIONS: [Assumption; 13] = [
     doubt("no early termination", |core, _| {
         if core.long_multiply == LongMultiply::EarlyTermination {
             core.long_multiply = LongMultiply::Worst;
@@ -164,7 +161,7 @@ const ROWS: [AssumptionRow; 13] = [
             }
         }
     }),
-    AssumptionRow {
+    Assumption {
         name: "caches off",
         is_doubt: false,
         vary: |_, flash| (flash.instruction_cache, flash.data_cache) = (None, None),
@@ -178,40 +175,23 @@ const ROWS: [AssumptionRow; 13] = [
 ];
 
 impl Assumption {
-    /// Returns the description of the assumption.
-    pub const fn name(self) -> &'static str {
-        ROWS[self.0].name
-    }
-
-    /// Returns true if the band counts it. Caches switched off are no doubt about the part but another setting of it.
-    pub const fn is_doubt(self) -> bool {
-        ROWS[self.0].is_doubt
-    }
-
     /// The model with this varied; `None` where that changes nothing.
-    fn pipeline(self, mcu: &Microcontroller) -> Option<Pipeline> {
+    fn pipeline(&self, mcu: &Microcontroller) -> Option<Pipeline> {
         let (mut core, mut flash) = (mcu.timing, mcu.flash);
-        (ROWS[self.0].vary)(&mut core, &mut flash);
+        (self.vary)(&mut core, &mut flash);
         let changed = core != mcu.timing || flash != mcu.flash;
         changed.then(|| Pipeline::new(core, flash, &mcu.layout))
     }
 }
 
+/// The cycles of one phase's first instructions.
 #[derive(Debug, Clone)]
-struct Variant {
-    assumption: Assumption,
-    pipeline: Pipeline,
-}
-
-/// Result of one phase.
-#[derive(Debug, Clone, Default)]
 struct Followed {
     /// Instructions that the variants have followed.
     instructions: u64,
-    /// Cycles of the model in all, and while they did.
-    whole: u64,
-    stretch: u64,
-    /// Cycles of each variant in that stretch.
+    /// Cycles of the model while they did.
+    cycles: u64,
+    /// Cycles of each variant.
     variants: Vec<u64>,
 }
 
@@ -219,15 +199,14 @@ struct Followed {
 #[derive(Debug, Clone)]
 pub struct Banded {
     base: Pipeline,
-    variants: Vec<Variant>,
-    /// Instructions that they still follow in this phase.
-    left: u64,
-    /// Beginning of the phase under way, by the model and by each variant, and the model's time when they stopped.
-    begun: u64,
-    variants_begun: Vec<u64>,
-    stretch_end: Option<u64>,
+    variants: Vec<(&'static Assumption, Pipeline)>,
     phase: u8,
-    phases: BTreeMap<u8, Followed>,
+    /// Instructions that the variants still follow in this phase.
+    left: u64,
+    /// The model's time until which they have followed it.
+    until: u64,
+    /// What they have followed of each phase, by its number.
+    phases: Vec<Followed>,
 }
 
 impl Banded {
@@ -243,30 +222,24 @@ impl Banded {
 
     /// Follows variants for that many instructions outside of phases.
     fn following(mcu: &Microcontroller, outside: u64) -> Self {
-        let variants: Vec<Variant> = (0..ROWS.len())
-            .map(Assumption)
-            .filter_map(|assumption| {
-                Some(Variant {
-                    assumption,
-                    pipeline: assumption.pipeline(mcu)?,
-                })
-            })
+        let variants: Vec<_> = ASSUMPTIONS
+            .iter()
+            .filter_map(|assumption| Some((assumption, assumption.pipeline(mcu)?)))
             .collect();
+        let nothing = Followed {
+            instructions: 0,
+            cycles: 0,
+            variants: vec![0; variants.len()],
+        };
+        let mut phases = vec![nothing; 1 << u8::BITS];
+        phases[0].instructions = STRETCH - outside;
         Self {
             base: Pipeline::new(mcu.timing, mcu.flash, &mcu.layout),
-            variants_begun: vec![0; variants.len()],
             variants,
-            left: outside,
-            begun: 0,
-            stretch_end: (outside == 0).then_some(0),
             phase: 0,
-            phases: BTreeMap::from([(
-                0,
-                Followed {
-                    instructions: STRETCH - outside,
-                    ..Followed::default()
-                },
-            )]),
+            left: outside,
+            until: 0,
+            phases,
         }
     }
 
@@ -276,44 +249,36 @@ impl Banded {
     }
 
     /// The cycles of these phases under each variation.
-    pub fn estimates(&self, of: impl Fn(u8) -> bool) -> Vec<(Assumption, u64)> {
-        let mut phases = self.phases.clone();
-        self.end(&mut phases);
-        let of_variant = |(index, variant): (usize, &Variant)| {
-            let phases = phases.iter().filter(|(number, _)| of(**number));
-            let cycles = phases.map(|(_, phase)| {
-                let cycles = phase.variants.get(index).copied().unwrap_or_default();
-                phase.whole as f64 * cycles as f64 / phase.stretch.max(1) as f64
+    pub fn estimates(&self, of: impl Fn(u8) -> bool) -> Vec<(&'static Assumption, u64)> {
+        let mut phases = self.base.phases();
+        phases.retain(|phase| of(phase.number));
+        let cycles_of = |index: usize| {
+            let cycles = phases.iter().map(|phase| {
+                let followed = &self.phases[usize::from(phase.number)];
+                let (whole, cycles) = (phase.account.cycles(), followed.variants[index]);
+                whole as f64 * cycles as f64 / followed.cycles.max(1) as f64
             });
-            (variant.assumption, cycles.sum::<f64>().round() as u64)
+            cycles.sum::<f64>().round() as u64
         };
-        self.variants.iter().enumerate().map(of_variant).collect()
+        let variants = self.variants.iter().enumerate();
+        variants
+            .map(|(index, (assumption, _))| (*assumption, cycles_of(index)))
+            .collect()
     }
 
-    /// Counts the stretch of the phase that ends now.
-    #[cold]
-    fn end(&self, phases: &mut BTreeMap<u8, Followed>) {
-        let followed = phases.entry(self.phase).or_default();
-        let now = self.base.now();
-        followed.whole += now - self.begun;
-        followed.stretch += self.stretch_end.unwrap_or(now) - self.begun;
-        followed.instructions = STRETCH - self.left;
-        followed.variants.resize(self.variants.len(), 0);
-        let begun = self.variants.iter().zip(&self.variants_begun);
-        for (cycles, (variant, begun)) in followed.variants.iter_mut().zip(begun) {
-            *cycles += variant.pipeline.now() - begun;
-        }
-    }
-
+    /// Tells the variants what the model was told.
     #[inline(never)]
-    fn retire_variants(&mut self, retired: &Retired<'_>) {
-        for variant in &mut self.variants {
-            variant.pipeline.retire(retired);
+    fn follow(&mut self, instructions: usize, tell: impl Fn(&mut Pipeline)) {
+        let followed = &mut self.phases[usize::from(self.phase)];
+        followed.instructions += instructions as u64;
+        followed.cycles += self.base.now() - self.until;
+        self.until = self.base.now();
+        for ((_, variant), cycles) in self.variants.iter_mut().zip(&mut followed.variants) {
+            let begun = variant.now();
+            tell(variant);
+            *cycles += variant.now() - begun;
         }
-        self.left = self.left.saturating_sub(retired.len() as u64);
-        if self.left == 0 {
-            self.stretch_end = Some(self.base.now());
-        }
+        self.left = STRETCH.saturating_sub(followed.instructions);
     }
 }
 
@@ -322,36 +287,29 @@ impl Timing for Banded {
     fn retire(&mut self, retired: &Retired<'_>) {
         self.base.retire(retired);
         if self.left != 0 {
-            self.retire_variants(retired);
+            self.follow(retired.len(), |variant| variant.retire(retired));
         }
     }
 
     fn marker(&mut self, number: u8) {
-        let mut phases = std::mem::take(&mut self.phases);
-        self.end(&mut phases);
         self.base.marker(number);
-        let followed = phases.get(&number).map_or(0, |phase| phase.instructions);
-        (self.phases, self.phase, self.left) = (phases, number, STRETCH - followed);
-        self.begun = self.base.now();
-        self.stretch_end = (self.left == 0).then_some(self.begun);
-        for (begun, variant) in self.variants_begun.iter_mut().zip(&self.variants) {
-            *begun = variant.pipeline.now();
-        }
+        let followed = &self.phases[usize::from(number)];
+        self.phase = number;
+        self.left = STRETCH.saturating_sub(followed.instructions);
+        self.until = self.base.now();
     }
 
     fn exception(&mut self) {
         self.base.exception();
         if self.left != 0 {
-            for variant in &mut self.variants {
-                variant.pipeline.exception();
-            }
+            self.follow(0, Pipeline::exception);
         }
     }
 
     fn forget(&mut self) {
         self.base.forget();
-        for variant in &mut self.variants {
-            variant.pipeline.forget();
+        for (_, variant) in &mut self.variants {
+            variant.forget();
         }
     }
 

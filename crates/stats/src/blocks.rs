@@ -28,15 +28,6 @@ pub struct Blocks {
     rounds: Vec<u32>,
 }
 
-/// The units of an interval in time order: sums of durations, relative to a common offset, over their numbers.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Units {
-    /// Subtracted from every duration (ns), so that squares do not cancel.
-    pub offset_ns: f64,
-    /// Clusters, none of them empty.
-    pub clusters: Vec<Cluster>,
-}
-
 impl Blocks {
     /// Collects blocks of (round, durations in ns), in time order; empty ones are dropped.
     pub fn from_blocks(blocks: impl IntoIterator<Item = (u32, Vec<u64>)>) -> Self {
@@ -142,8 +133,9 @@ impl Blocks {
         self.ranges(if enough { UNIT_BLOCKS } else { MIN_BATCHES }, MAX_BATCHES)
     }
 
-    /// Returns the independent units of every interval.
-    pub(crate) fn units(&self) -> Units {
+    /// Returns an offset near the mean (ns) and the independent units of every interval less that offset, so that
+    /// squares do not cancel.
+    pub(crate) fn units(&self) -> (f64, Vec<Cluster>) {
         let offset = self.durations.first().copied().unwrap_or(0);
         let total: f64 = self
             .durations
@@ -152,12 +144,15 @@ impl Blocks {
             .sum();
         // Rounded, so that constant data give sums of exactly zero.
         let offset_ns = offset as f64 + (total / self.len().max(1) as f64).round();
+        (offset_ns, self.clusters(offset_ns))
+    }
+
+    /// Returns the independent units in time order: sums of durations (ns), each less an offset, over their numbers.
+    pub(crate) fn clusters(&self, offset_ns: f64) -> Vec<Cluster> {
         let ranges = self.unit_ranges().into_iter();
-        let clusters = ranges.map(|range| cluster(&self.durations[range], offset_ns));
-        Units {
-            offset_ns,
-            clusters: clusters.collect(),
-        }
+        ranges
+            .map(|range| cluster(&self.durations[range], offset_ns))
+            .collect()
     }
 }
 
@@ -222,9 +217,9 @@ mod tests {
     fn sums_do_not_cancel() {
         let big = 1 << 50;
         let blocks = Blocks::from_blocks([(0, vec![big, big + 2, big + 4])]);
-        let units = blocks.units();
-        assert!((units.offset_ns - (big + 2) as f64).abs() < 1e-9);
-        let totals: Vec<f64> = units.clusters.iter().map(|unit| unit.total).collect();
+        let (offset_ns, units) = blocks.units();
+        assert!((offset_ns - (big + 2) as f64).abs() < 1e-9);
+        let totals: Vec<f64> = units.iter().map(|unit| unit.total).collect();
         assert_eq!(totals, [-2.0, 0.0, 2.0]);
     }
 }

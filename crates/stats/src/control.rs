@@ -65,10 +65,7 @@ impl MachineSpeed {
 
     /// Half the width of the mean's interval, in nanoseconds.
     fn half_width(&self) -> f64 {
-        match (self.mean.low, self.mean.high) {
-            (Some(low), Some(high)) => (high.0 - low.0) / 2.0 * NS,
-            _ => 0.0,
-        }
+        self.mean.width().map_or(0.0, |width| width / 2.0 * NS)
     }
 }
 
@@ -127,16 +124,12 @@ pub fn controlled(
     let away = |bound: f64| (bound - own.value).hypot(of_speed);
     let bounds = (own.value - away(own.low?), own.value + away(own.high?));
     let controlled = Estimate::new(own.value, bounds, Method::ControlVariate).widened();
-    let helps = width(&controlled)? < HELPS * width(&raw)?;
+    let helps = controlled.width()? < HELPS * raw.width()?;
     helps.then_some(AtMeanSpeed {
         mean: controlled,
         blocks: adjusted,
         before: Controlled { raw, correlation },
     })
-}
-
-fn width(estimate: &Estimate<Seconds>) -> Option<f64> {
-    Some(estimate.high?.0 - estimate.low?.0)
 }
 
 /// The slope of y on x by least squares, and their correlation.
@@ -199,7 +192,7 @@ mod tests {
             let (raw, found) = (raw(&case.0, seed), found(&case, seed));
             let best = found.as_ref().map_or(raw, |found| found.mean);
             helped += u64::from(found.is_some());
-            share += width(&best).unwrap() / width(&raw).unwrap();
+            share += best.width().unwrap() / raw.width().unwrap();
             let holds = best.low.unwrap().0 <= 5e-3 && 5e-3 <= best.high.unwrap().0;
             held += u64::from(holds);
         }
@@ -220,7 +213,8 @@ mod tests {
             let mut case = run(seed, 0.9);
             case.2 = MachineSpeed::of(&case.1, seed).unwrap();
             if let Some(found) = found(&case, seed) {
-                let narrower = width(&found.mean).unwrap() / width(&raw(&case.0, seed)).unwrap();
+                let raw = raw(&case.0, seed).width().unwrap();
+                let narrower = found.mean.width().unwrap() / raw;
                 assert!(narrower > 0.75, "seed {seed}: {narrower}");
             }
         }

@@ -29,12 +29,11 @@ pub struct Drift {
 /// Trend of the block medians; `None` with fewer than eight blocks, unless all
 /// is one contiguous block, which is cut into batches.
 pub fn drift(blocks: &Blocks) -> Option<Drift> {
-    let min = if blocks.block_count() == 1 {
-        MIN_BATCHES
-    } else {
-        MIN_BLOCKS
+    let (units, min) = match blocks.block_count() {
+        1 => (blocks.len(), MIN_BATCHES),
+        count => (count, MIN_BLOCKS),
     };
-    if blocks.len() < min || (blocks.block_count() > 1 && blocks.block_count() < min) {
+    if units < min {
         return None;
     }
     let ranges = blocks.ranges(min, MAX_POINTS);

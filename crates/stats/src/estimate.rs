@@ -136,11 +136,11 @@ impl Estimate<f64> {
 
     /// Returns whether its interval is narrower than the other's, each as a share of the value.
     pub(crate) fn is_narrower_than(&self, other: &Self) -> bool {
-        let width = |of: &Self| match (of.low, of.high) {
-            (Some(low), Some(high)) => (high - low) / of.value.abs(),
-            _ => f64::INFINITY,
+        let share = |of: &Self| {
+            of.width()
+                .map_or(f64::INFINITY, |width| width / of.value.abs())
         };
-        width(self) < width(other)
+        share(self) < share(other)
     }
 
     /// Adds a unit and widens the interval to the value, which one from resamples may miss.
@@ -156,12 +156,16 @@ impl Estimate<f64> {
 }
 
 impl<T: Quantity> Estimate<T> {
+    /// The interval's width; `None` if a side is unbounded.
+    pub(crate) fn width(&self) -> Option<f64> {
+        Some(self.high?.to_f64() - self.low?.to_f64())
+    }
+
     /// Half the interval's width as a share of the value; `None` if a side is
     /// unbounded or the value is not positive.
     pub fn relative_half_width(&self) -> Option<f64> {
-        let (low, high) = (self.low?.to_f64(), self.high?.to_f64());
-        let value = self.value.to_f64();
-        (value > 0.0).then(|| (high - low) / 2.0 / value)
+        let (width, value) = (self.width()?, self.value.to_f64());
+        (value > 0.0).then(|| width / 2.0 / value)
     }
 
     /// Returns whether the half-width is within a share of the value, which is positive for certain.

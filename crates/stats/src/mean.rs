@@ -27,12 +27,12 @@ pub(crate) fn computed(blocks: &Blocks, run: &RunDependence, seed: u64) -> Optio
     if blocks.is_empty() {
         return None;
     }
-    let units = blocks.units();
-    let seconds = |shifted: f64| (units.offset_ns + shifted).max(0.0) / NS;
+    let (offset_ns, units) = blocks.units();
+    let seconds = |shifted: f64| (offset_ns + shifted).max(0.0) / NS;
     let enough = || blocks.len() >= MIN_SAMPLES;
     let rng = rng(seed, Stream::Mean);
     let prior = run.at(blocks.distance());
-    let shifted = ratio_of_sums_estimate(&units.clusters, enough, &prior, rng)?;
+    let shifted = ratio_of_sums_estimate(&units, enough, &prior, rng)?;
     Some(shifted.map(seconds))
 }
 

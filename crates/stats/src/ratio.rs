@@ -5,7 +5,7 @@
 //! that resamples the blocks of each, and with too few of them Student's t with the degrees of freedom of Welch 1947 and
 //! Satterthwaite 1946. Standard errors of log ratios by the delta method (Cochran 1977, §6.3).
 
-use crate::blocks::{Blocks, Units};
+use crate::blocks::Blocks;
 use crate::dependence::{Dependence, Weights};
 use crate::estimate::{Estimate, Method, Ratio, TAIL};
 use crate::pairing::{
@@ -27,15 +27,8 @@ pub(crate) struct Side {
 impl Side {
     /// Returns a side of unshifted durations: residuals do not cancel, squares are not needed.
     pub(crate) fn of(blocks: &Blocks) -> Self {
-        let Units {
-            offset_ns,
-            mut clusters,
-        } = blocks.units();
-        for c in &mut clusters {
-            c.total += c.size * offset_ns;
-        }
         Self {
-            units: clusters,
+            units: blocks.clusters(0.0),
             visits: blocks.visits(),
         }
     }

@@ -118,7 +118,7 @@ impl Summary {
 }
 
 fn dependence_in(blocks: &Blocks, run: &RunDependence) -> Dependence {
-    dependence_of(&blocks.units().clusters, &run.at(blocks.distance()))
+    dependence_of(&blocks.units().1, &run.at(blocks.distance()))
 }
 
 /// Something that limits what the figures mean.

@@ -78,14 +78,9 @@ pub fn fit(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
     let rates: Vec<f64> = points.iter().map(|p| p.rate).collect();
     let best = solve(&points, &rates).ok_or(UslError::NoFit)?;
     let mut draws = resample(&points, seed);
-    let mut estimate = |i: usize| {
-        let (low, high) = percentile(&mut draws[i]).unzip();
-        let method = if low.is_some() {
-            Method::UslBootstrap
-        } else {
-            Method::PointOnly
-        };
-        Estimate::bounded(best[i], (low, high), method)
+    let mut estimate = |i: usize| match percentile(&mut draws[i]) {
+        Some(bounds) => Estimate::new(best[i], bounds, Method::UslBootstrap),
+        None => Estimate::bare(best[i]),
     };
     let mut usl = Usl {
         lambda: estimate(0).widened(),

@@ -6,28 +6,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::figure::{Failure, Figure, Limit};
-use super::program;
+use super::program::{self, keymark};
 
 const PLANS: u32 = 100;
 const LIMIT: f64 = 8.0;
 /// Series at different times; each is compared with each other one, both ways.
 const SERIES: u32 = 12;
-const RUNS: &str = "5";
+const RUNS: u32 = 5;
 /// Calls of `bench --against`, each compared both ways.
 const ALTERNATING: u32 = 10;
-const PAIRS: &str = "3";
-/// Options of each run.
-const CASES: [&str; 9] = [
-    "bench",
-    "--algorithm",
-    "rsa2048,nistp256,ed25519",
-    "--operation",
-    "sign",
-    "--stack",
-    "raw,agent,gpg",
-    "--time",
-    "2s",
-];
+const PAIRS: u32 = 3;
+/// What each run measures.
+const MEASURE: &str =
+    "bench --algorithm rsa2048,nistp256,ed25519 --operation sign --stack raw,agent,gpg --time 2s";
 const ABOVE: &str = "5%";
 
 /// Number of pairs of copies within a plan that are called different.
@@ -36,25 +27,12 @@ pub(crate) fn within_plans() -> Result<Vec<Figure>, Failure> {
     let archive = directory.path().join("runs.sqlite3");
     let mut different: BTreeMap<String, u32> = BTreeMap::new();
     for plan in 0..PLANS {
-        let seed = plan.to_string();
-        let measure = [
-            "bench",
-            "--algorithm",
-            "ed25519",
-            "--operation",
-            "sign",
-            "--stack",
-            "raw,agent,gpg",
-            "--replicas",
-            "2",
-            "--time",
-            "3s",
-            "--seed",
-            &seed,
-            "--format=json",
-        ];
+        let measure = format!(
+            "bench --algorithm ed25519 --operation sign --stack raw,agent,gpg --replicas 2 --time 3s --seed {plan} \
+             --format=json"
+        );
         printed(&archive, &measure)?;
-        let pairs = printed(&archive, &["compare", "last", "--format=json"])?;
+        let pairs = printed(&archive, "compare last --format=json")?;
         for line in pairs.lines() {
             let pair: serde_json::Value = serde_json::from_str(line)?;
             // Not the verdict, which allows for the number of cases.
@@ -75,8 +53,8 @@ pub(crate) fn within_plans() -> Result<Vec<Figure>, Failure> {
     Ok(different.into_iter().map(figure).collect())
 }
 
-fn printed(archive: &Path, arguments: &[&str]) -> Result<String, Failure> {
-    let output = program::run(archive, arguments)?;
+fn printed(archive: &Path, words: &str) -> Result<String, Failure> {
+    let output = program::run(&mut keymark(archive, words))?;
     if output.status.success() {
         Ok(String::from_utf8(output.stdout)?)
     } else {
@@ -89,9 +67,8 @@ pub(crate) fn across_runs() -> Result<Vec<Figure>, Failure> {
     let directory = tempfile::tempdir()?;
     let archive = &directory.path().join("series.sqlite3");
     for seed in 0..SERIES {
-        let seed = seed.to_string();
-        let series = ["--repeat", RUNS, "--pause", "2s", "--seed", &seed];
-        program::run(archive, &[&CASES[..], &series].concat())?;
+        let series = format!("{MEASURE} --repeat {RUNS} --pause 2s --seed {seed}");
+        program::run(&mut keymark(archive, &series))?;
     }
     let mut apart = Alarms::default();
     for old in 0..SERIES {
@@ -101,18 +78,8 @@ pub(crate) fn across_runs() -> Result<Vec<Figure>, Failure> {
     }
     let mut alternating = Alarms::default();
     for seed in 0..ALTERNATING {
-        let seed = seed.to_string();
-        let against = [
-            "--against",
-            program::PATH,
-            "--repeat",
-            PAIRS,
-            "--pause",
-            "1s",
-            "--seed",
-            &seed,
-        ];
-        program::run(archive, &[&CASES[..], &against].concat())?;
+        let pairs = format!("{MEASURE} --repeat {PAIRS} --pause 1s --seed {seed}");
+        program::run(keymark(archive, &pairs).args(["--against", program::PATH]))?;
         alternating.count(archive, 0, 1)?;
         alternating.count(archive, 1, 0)?;
     }
@@ -132,10 +99,10 @@ struct Alarms {
 impl Alarms {
     /// Compares the series that are so far back.
     fn count(&mut self, archive: &Path, old: u32, new: u32) -> Result<(), Failure> {
-        let [old, new] = [old, new].map(|back| format!("series:last~{back}"));
-        let compare = ["compare", &old, &new, "--fail-above", ABOVE];
+        let compare = format!("compare series:last~{old} series:last~{new} --fail-above {ABOVE}");
+        let output = program::run(&mut keymark(archive, &compare))?;
         self.comparisons += 1;
-        self.raised += u32::from(program::run(archive, &compare)?.status.code() == Some(1));
+        self.raised += u32::from(output.status.code() == Some(1));
         Ok(())
     }
 

@@ -81,15 +81,11 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
         let work = Duration::from_nanos(work_ns.load(Ordering::Relaxed));
         added.push(took.saturating_sub(work).as_secs_f64() * 1e6);
     }
-    Ok(Figure::new(
-        format!(
-            "raw over the virtual card's own work, {} {}, median of {OPERATIONS}",
-            case.algorithm, case.operation
-        ),
-        median(added),
-        Limit::AtMost(50.0),
-        " µs",
-    ))
+    let name = format!(
+        "raw over the virtual card's own work, {} {}, median of {OPERATIONS}",
+        case.algorithm, case.operation
+    );
+    Ok(Figure::new(name, median(added), Limit::AtMost(50.0), " µs"))
 }
 
 /// Measures for every row of the shipped profiles how far the twin's card time is from it.
@@ -107,15 +103,12 @@ pub(crate) fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
             let took = twin(case, &profile, *capability)?;
             // 1 % or 0.2 ms, whichever is larger.
             let limit = (wanted / 100).max(Duration::from_micros(200));
-            figures.push(Figure::new(
-                format!(
-                    "card time of twin:{} off its profile, {} {}, mean of {TWINS}",
-                    profile.name, capability.algorithm, capability.operation
-                ),
-                took.abs_diff(wanted).as_secs_f64() * 1e3,
-                Limit::AtMost(limit.as_secs_f64() * 1e3),
-                " ms",
-            ));
+            let name = format!(
+                "card time of twin:{} off its profile, {} {}, mean of {TWINS}",
+                profile.name, capability.algorithm, capability.operation
+            );
+            let [off, limit] = [took.abs_diff(wanted), limit].map(|time| time.as_secs_f64() * 1e3);
+            figures.push(Figure::new(name, off, Limit::AtMost(limit), " ms"));
         }
     }
     Ok(figures)

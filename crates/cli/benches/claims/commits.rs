@@ -78,12 +78,9 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     let [output, status] = ["c-output", "c-status"].map(|name| directory.path().join(name));
     let bare = |_| bare.ask(&format!("{} {} -S", output.display(), status.display()));
     let own = |_| own_sample(&mut workload, 0, &clock);
-    Ok(Figure::new(
-        format!(
-            "git sample over a posix_spawn loop of git commit -S, median ratio of {PAIRS} pairs"
-        ),
-        in_turn(PAIRS, own, bare)?,
-        Limit::AtMost(1.01),
-        "",
-    ))
+    let ratio = in_turn(PAIRS, own, bare)?;
+    let name = format!(
+        "git sample over a posix_spawn loop of git commit -S, median ratio of {PAIRS} pairs"
+    );
+    Ok(Figure::new(name, ratio, Limit::AtMost(1.01), ""))
 }

@@ -56,34 +56,23 @@ fn text(page: &Page, figures: &[Figure], date: String, environment: &Environment
         0 => format!("All {} limits are kept.", figures.len()),
         _ => format!("**{missed} of {} limits are missed.**", figures.len()),
     };
-    let mut lines = vec![
-        format!("# {}", page.heading),
-        String::new(),
-        format!("Written by `{}`. {}", page.command, page.says),
-        verdict,
-        String::new(),
-        "| | |".to_owned(),
-        "|---|---|".to_owned(),
-    ];
-    lines.extend(facts(date, environment).map(|(name, value)| row(&[name, &value])));
-    lines.push(String::new());
-    lines.push("| figure | measured | limit | |".to_owned());
-    lines.push("|---|---:|---:|---|".to_owned());
-    lines.extend(figures.iter().map(|figure| {
-        let judgement = if figure.is_kept() {
-            "kept"
-        } else {
-            "**missed**"
+    let facts: String = facts(date, environment)
+        .map(|(name, value)| row(&[name, &value]))
+        .collect();
+    let figure = |figure: &Figure| {
+        let judgement = match figure.is_kept() {
+            true => "kept",
+            false => "**missed**",
         };
-        row(&[
-            &figure.name,
-            &figure.value_text(),
-            &figure.limit_text(),
-            judgement,
-        ])
-    }));
-    lines.push(String::new());
-    lines.join("\n")
+        let (value, limit) = (figure.value_text(), figure.limit_text());
+        row(&[&figure.name, &value, &limit, judgement])
+    };
+    let figures: String = figures.iter().map(figure).collect();
+    format!(
+        "# {}\n\nWritten by `{}`. {}\n{verdict}\n\n| | |\n|---|---|\n{facts}\n\
+         | figure | measured | limit | |\n|---|---:|---:|---|\n{figures}",
+        page.heading, page.command, page.says
+    )
 }
 
 /// Known facts about the machine.
@@ -112,9 +101,10 @@ fn facts(date: String, environment: &Environment) -> impl Iterator<Item = (&'sta
     .filter_map(|(name, value)| Some((name, value?)))
 }
 
+/// A line of a table.
 fn row(cells: &[&str]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-    format!("| {} |", cells.join(" | "))
+    format!("| {} |\n", cells.join(" | "))
 }
 
 #[cfg(test)]

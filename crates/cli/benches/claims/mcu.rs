@@ -30,15 +30,12 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
         };
         let kernel: Kernel = case.case.algorithm.to_string().parse()?;
         let prediction = Prediction::new(&target, kernel)?;
-        figures.push(Figure::new(
-            format!(
-                "{kernel} on {target}: predicted {:.3} s against {published} s published, deviation",
-                prediction.seconds().0
-            ),
-            100.0 * (prediction.seconds().0 / published - 1.0).abs(),
-            Limit::AtMost(10.0),
-            " %",
-        ));
+        let predicted = prediction.seconds().0;
+        let name = format!(
+            "{kernel} on {target}: predicted {predicted:.3} s against {published} s published, deviation"
+        );
+        let off = 100.0 * (predicted / published - 1.0).abs();
+        figures.push(Figure::new(name, off, Limit::AtMost(10.0), " %"));
     }
     Ok(figures)
 }
@@ -55,15 +52,12 @@ fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
     let (mut functional, mut timed, mut qemu) = (Vec::new(), Vec::new(), Vec::new());
     let mut instructions = 0;
     for _ in 0..TURNS {
-        let took = time::<Failure>(|| {
-            instructions = kernel.execute(mcu, &target.options)?.executed();
-            Ok(())
+        let took = time(|| {
+            let machine = kernel.execute(mcu, &target.options);
+            machine.map(|machine| instructions = machine.executed())
         })?;
         functional.push(took.as_secs_f64());
-        let took = time::<Failure>(|| {
-            kernel.time(mcu, &target.options)?;
-            Ok(())
-        })?;
+        let took = time(|| kernel.time(mcu, &target.options).map(drop))?;
         timed.push(took.as_secs_f64());
         if let Some(time) = run_qemu(elf.path())? {
             qemu.push(time);
@@ -108,32 +102,20 @@ fn figure(name: &str, share: f64, least: f64) -> Figure {
 fn run_qemu(elf: &Path) -> Result<Option<f64>, Failure> {
     let mut command = Command::new("qemu-system-arm");
     command
-        .args([
-            "-machine",
-            "mps2-an385",
-            "-nographic",
-            "-monitor",
-            "none",
-            "-serial",
-            "none",
-        ])
+        .args("-machine mps2-an385 -nographic -monitor none -serial none".split(' '))
         .args(["-semihosting-config", "enable=on,target=native", "-kernel"])
         .arg(elf)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         // QEMU writes there what the program says by semihosting.
         .stderr(Stdio::null());
-    let mut status = None;
-    let took = time(|| {
-        status = Some(command.status()?);
-        Ok(())
+    let took = time(|| match command.status()? {
+        status if status.success() => Ok(()),
+        status => Err(std::io::Error::other(format!("it ended with {status}"))),
     });
-    match (took, status) {
-        (Ok(took), Some(status)) if status.success() => Ok(Some(took.as_secs_f64())),
-        (Ok(_), status) => Err(format!("qemu-system-arm ended with {status:?}").into()),
-        (Err::<_, std::io::Error>(error), _) if error.kind() == std::io::ErrorKind::NotFound => {
-            Ok(None)
-        }
-        (Err(error), _) => Err(format!("qemu-system-arm: {error}").into()),
+    match took {
+        Ok(took) => Ok(Some(took.as_secs_f64())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("qemu-system-arm: {error}").into()),
     }
 }

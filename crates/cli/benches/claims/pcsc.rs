@@ -68,23 +68,16 @@ pub(crate) fn measure(case: &Case) -> Result<Vec<Figure>, Failure> {
         fast * 1e3,
         slow * 1e3
     );
+    let name =
+        format!("library over pcscd and vpcd, gpg --decrypt with {algorithm}, means of {TURNS}");
+    let library = Figure::new(name, fast / slow, Limit::AtMost(1.0), "");
+    let name = format!(
+        "trace on over trace off through pcscd and vpcd, twin:fst-01, means of {TURNS}: off by"
+    );
+    let off = (traced / untraced - 1.0).abs() * 100.0;
     Ok(vec![
-        Figure::new(
-            format!(
-                "library over pcscd and vpcd, gpg --decrypt with {algorithm}, means of {TURNS}"
-            ),
-            fast / slow,
-            Limit::AtMost(1.0),
-            "",
-        ),
-        Figure::new(
-            format!(
-                "trace on over trace off through pcscd and vpcd, twin:fst-01, means of {TURNS}: off by"
-            ),
-            (traced / untraced - 1.0).abs() * 100.0,
-            Limit::AtMost(0.5),
-            " %",
-        ),
+        library,
+        Figure::new(name, off, Limit::AtMost(0.5), " %"),
     ])
 }
 

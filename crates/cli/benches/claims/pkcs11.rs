@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Load, Parameters, StackName};
-use keymark_bench::operation::Operation;
+use keymark_bench::case::{Case, Load, StackName};
 use keymark_native::cryptoki::under_way::{UnderWay, Watched, tell_in};
 use keymark_shim_protocol::pkcs11::Call as Noted;
 use keymark_stacks::raw::RawStack;
@@ -96,13 +95,10 @@ fn watching() -> Result<Figure, Failure> {
         Ok(())
     })?;
     let each = took / OPERATIONS;
-    Ok(Figure::new(
-        "noting the two calls of an operation of 50 µs for the watching keymark, share of its time"
-            .to_owned(),
-        each.as_secs_f64() / OPERATION.as_secs_f64(),
-        Limit::AtMost(0.01),
-        "",
-    ))
+    let name =
+        "noting the two calls of an operation of 50 µs for the watching keymark, share of its time";
+    let share = each.as_secs_f64() / OPERATION.as_secs_f64();
+    Ok(Figure::new(name, share, Limit::AtMost(0.01), ""))
 }
 
 #[derive(Debug)]
@@ -128,16 +124,12 @@ impl Sides {
         }
         let compared = ratios.into_iter().zip(to);
         let figure = |(ratios, (other, pairs, limit))| {
-            Figure::new(
-                format!(
-                    "raw throughput over {other} on {}, {key} sign, {}, {PROCESSES} processes with {pairs} pairs each",
-                    self.name,
-                    counted(threads)
-                ),
-                median(ratios),
-                limit,
-                "",
-            )
+            let name = format!(
+                "raw throughput over {other} on {}, {key} sign, {}, {PROCESSES} processes with {pairs} pairs each",
+                self.name,
+                counted(threads)
+            );
+            Figure::new(name, median(ratios), limit, "")
         };
         let compared = compared.filter(|(ratios, _)| !ratios.is_empty());
         Ok(compared.map(figure).collect())
@@ -170,52 +162,30 @@ fn counted(threads: u32) -> String {
     }
 }
 
-/// keymark's side, in a process that was started with the token's configuration.
-struct Own {
-    case: Case,
-    stack: RawStack,
-}
-
-impl Own {
-    /// The stack on a key that is on the module's token.
-    fn of(module: &Path, key: &str, threads: u32) -> Result<Self, Failure> {
-        let pin = PinSource::Known(Pin::new(PIN));
-        let user = User {
-            pins: Pins {
-                user: pin.clone(),
-                admin: pin,
-            },
-            ..User::of_made_device()
-        };
-        let uri = format!("{URI};object={key}?module-path={}", module.display());
-        let looked = pkcs11::FAMILY.found(&Wish::Named(vec![uri]), &user)?;
-        let device = looked
-            .devices
-            .into_iter()
-            .next()
-            .ok_or("there is no such token")?;
-        let identity = device.identity();
-        let case = Case {
-            device: identity.device.clone(),
-            store: identity.kind,
-            provenance: identity.provenance,
-            algorithm: key.parse()?,
-            operation: Operation::Sign,
-            stack: StackName::RAW,
-            parameters: Parameters::NONE,
-            load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
-            input_bytes: 40,
-            replica: 0,
-            strength: None,
-        };
-        let stack = RawStack::new(device.open(&Run::new(0))?, 0);
-        Ok(Self { case, stack })
-    }
-
-    /// Operations per second as a row says.
-    fn rate(&self, time: Duration) -> Result<f64, Failure> {
-        raw::keymark(&self.case, &self.stack, time)
-    }
+/// keymark's side: a case and the stack on a key that is on the module's token, which the process was started for.
+fn own(module: &Path, key: &str, threads: u32) -> Result<(Case, RawStack), Failure> {
+    let pin = PinSource::Known(Pin::new(PIN));
+    let user = User {
+        pins: Pins {
+            user: pin.clone(),
+            admin: pin,
+        },
+        ..User::of_made_device()
+    };
+    let uri = format!("{URI};object={key}?module-path={}", module.display());
+    let looked = pkcs11::FAMILY.found(&Wish::Named(vec![uri]), &user)?;
+    let mut devices = looked.devices.into_iter();
+    let device = devices.next().ok_or("there is no such token")?;
+    let identity = device.identity();
+    let case = Case {
+        device: identity.device.clone(),
+        store: identity.kind,
+        provenance: identity.provenance,
+        load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
+        input_bytes: 40,
+        ..super::sign(key, StackName::RAW)?
+    };
+    Ok((case, RawStack::new(device.open(&Run::new(0))?, 0)))
 }
 
 /// Argument with which the binary calls itself: modules find their tokens by the environment of the process.
@@ -233,12 +203,13 @@ pub(crate) fn compare(arguments: &[OsString]) -> Result<String, Failure> {
     let mut bare = Pkcs11Loop::start(directory, (module, None), key, Calls::Sign)?;
     // Its login is over by then: while a process logs in, SoftHSM2 shows the token to no other.
     let rate = bare.rate(threads)?;
-    let own = Own::of(module, key, threads)?;
-    let mut said = in_turn(PAIRS, |_| own.rate(HALF), |_| bare.rate(threads))?.to_string();
+    let (case, stack) = own(module, key, threads)?;
+    let own = |time| raw::keymark(&case, &stack, time);
+    let mut said = in_turn(PAIRS, |_| own(HALF), |_| bare.rate(threads))?.to_string();
     if let [tokens, ..] = more {
         let operations = ((rate * SPEED_HALF.as_secs_f64()) as u32).max(20);
         let speed = |_| speed(directory, Path::new(tokens), threads, operations);
-        let ratio = in_turn(SPEED_PAIRS, |_| own.rate(SPEED_HALF), speed)?;
+        let ratio = in_turn(SPEED_PAIRS, |_| own(SPEED_HALF), speed)?;
         said = format!("{said} {ratio}");
     }
     Ok(said)

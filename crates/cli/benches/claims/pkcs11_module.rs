@@ -50,15 +50,10 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
 /// The C callers.
 fn client(token: &SoftHsmToken) -> PathBuf {
     let client = token.path("client");
-    let source = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../shims/pkcs11/tests/it/client.c"
-    );
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("shims");
     let mut compiler = Command::new("cc");
-    compiler
-        .args(["-std=gnu11", "-O2", "-o"])
-        .arg(&client)
-        .arg(source);
+    compiler.args(["-std=gnu11", "-O2", "-o"]).arg(&client);
+    compiler.arg(crates.join("pkcs11/tests/it/client.c"));
     token.run(compiler.args(["-ldl", "-lpthread"]));
     client
 }
@@ -119,25 +114,22 @@ fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
         Ok(ready)
     };
     let (mut with, mut without) = (start(&traced, Calls::Info)?, start(&plain, Calls::Info)?);
-    let cost = in_turn(
-        PAIRS,
-        |_| Ok(1.0 / with.rate(1)?),
-        |_| Ok(1.0 / without.rate(1)?),
-    )?;
     let call = 1.0 / without.rate(1)?;
-    let mut figures = vec![Figure::new(
-        format!(
-            "additional time of a PKCS#11 call through the tracing module, median of {PAIRS} pairs"
-        ),
-        (cost - 1.0) * call * 1e6,
-        Limit::AtMost(1.0),
-        " µs",
-    )];
+    let cost = 1.0 / in_turn(PAIRS, |_| with.rate(1), |_| without.rate(1))?;
+    let name = format!(
+        "additional time of a PKCS#11 call through the tracing module, median of {PAIRS} pairs"
+    );
+    let added = (cost - 1.0) * call * 1e6;
+    let added = Figure::new(name, added, Limit::AtMost(1.0), " µs");
     let (mut with, mut without) = (start(&traced, Calls::Sign)?, start(&plain, Calls::Sign)?);
-    figures.push(Figure::new(format!(
-            "throughput of a C loop over a traced SoftHSM2, rsa2048 sign, over an untraced one, median of {PAIRS} pairs"
-        ), in_turn(PAIRS, |_| with.rate(1), |_| without.rate(1))?, Limit::AtLeast(0.99), ""));
-    Ok(figures)
+    let ratio = in_turn(PAIRS, |_| with.rate(1), |_| without.rate(1))?;
+    let name = format!(
+        "throughput of a C loop over a traced SoftHSM2, rsa2048 sign, over an untraced one, median of {PAIRS} pairs"
+    );
+    Ok(vec![
+        added,
+        Figure::new(name, ratio, Limit::AtLeast(0.99), ""),
+    ])
 }
 
 /// Start and end of an operation of the C callers, in nanoseconds.
@@ -161,18 +153,12 @@ fn twin(token: &SoftHsmToken, client: &Path) -> Result<Vec<Figure>, Failure> {
         let mut served = parsed(&output.stdout)?;
         served.sort_unstable_by_key(|served| served.end);
         let who = format!("{} callers in {processes} processes", processes * threads);
-        figures.push(Figure::new(
-            format!("service time of a PKCS#11 twin off its profile, {who}"),
-            100.0 * (service_ms(&served, processes * threads) / SERVICE_MS - 1.0).abs(),
-            Limit::AtMost(1.0),
-            " %",
-        ));
-        figures.push(Figure::new(
-            format!("operations of a PKCS#11 twin served before an earlier one, {who}"),
-            out_of_turn(&served) as f64,
-            Limit::AtMost(0.0),
-            "",
-        ));
+        let name = format!("service time of a PKCS#11 twin off its profile, {who}");
+        let service = service_ms(&served, processes * threads);
+        figures.push(off(name, service / SERVICE_MS, 1.0));
+        let name = format!("operations of a PKCS#11 twin served before an earlier one, {who}");
+        let overtakers = out_of_turn(&served) as f64;
+        figures.push(Figure::new(name, overtakers, Limit::AtMost(0.0), ""));
     }
     Ok(figures)
 }
@@ -212,31 +198,24 @@ fn network(token: &SoftHsmToken, client: &Path) -> Result<Vec<Figure>, Failure> 
     admitted.sort_unstable_by_key(|served| served.end);
     // Behind those that are admitted at once.
     let rate = 1e3 / service_ms(&admitted[QUOTA.1..], 4);
+    let calls = format!(
+        "time of {count} calls over a network of {ROUND_TRIP_MS} ms, off calls × round trip"
+    );
+    let shared =
+        format!("rate of {THREADS} threads with two sessions over that network, off that of two");
+    let quota = format!("rate under a quota of {}/s, off the quota", QUOTA.0);
     Ok(vec![
-        Figure::new(
-            format!(
-                "time of {count} calls over a network of {ROUND_TRIP_MS} ms, off calls × round trip"
-            ),
-            100.0 * (total.as_secs_f64() / expected - 1.0).abs(),
-            Limit::AtMost(1.0),
-            " %",
-        ),
-        Figure::new(
-            format!(
-                "rate of {THREADS} threads with two sessions over that network, off that of two"
-            ),
-            100.0 * (ROUND_TRIP_MS / 2.0 / each - 1.0).abs(),
-            // A thread that is given a session has to wake up first.
-            Limit::AtMost(2.0),
-            " %",
-        ),
-        Figure::new(
-            format!("rate under a quota of {}/s, off the quota", QUOTA.0),
-            100.0 * (rate / QUOTA.0 - 1.0).abs(),
-            Limit::AtMost(2.0),
-            " %",
-        ),
+        off(calls, total.as_secs_f64() / expected, 1.0),
+        // A thread that is given a session has to wake up first.
+        off(shared, ROUND_TRIP_MS / 2.0 / each, 2.0),
+        off(quota, rate / QUOTA.0, 2.0),
     ])
+}
+
+/// How far a ratio is off 1, and the most of that, in per cent.
+fn off(name: String, ratio: f64, most: f64) -> Figure {
+    let off = 100.0 * (ratio - 1.0).abs();
+    Figure::new(name, off, Limit::AtMost(most), " %")
 }
 
 /// Refusals are no operations.

@@ -16,11 +16,16 @@ pub(crate) fn version() -> Result<String, Failure> {
     Ok(text.trim().trim_start_matches("keymark ").to_owned())
 }
 
-/// Runs it on that archive. It ends with 0, or with 1 for an alarm; anything else is a failure.
-pub(crate) fn run(archive: &Path, arguments: &[&str]) -> Result<Output, Failure> {
+/// keymark on that archive, with words between spaces.
+pub(crate) fn keymark(archive: &Path, words: &str) -> Command {
     let mut command = Command::new(PATH);
-    command.args(arguments).arg("--archive").arg(archive);
-    let output = command.output()?;
+    command.args(words.split(' ')).arg("--archive").arg(archive);
+    command
+}
+
+/// Runs it. It ends with 0, or with 1 for an alarm; anything else is a failure.
+pub(crate) fn run(keymark: &mut Command) -> Result<Output, Failure> {
+    let output = keymark.output()?;
     match output.status.code() {
         Some(0 | 1) => Ok(output),
         _ => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
@@ -31,27 +36,21 @@ pub(crate) fn run(archive: &Path, arguments: &[&str]) -> Result<Output, Failure>
 pub(crate) fn start() -> Result<Figure, Failure> {
     let directory = tempfile::tempdir()?;
     let archive = directory.path().join("runs.sqlite3");
-    let once = [
-        "bench",
-        "--algorithm",
-        "ed25519",
-        "--stack",
-        "raw",
-        "--samples",
-        "1",
-    ];
+    let mut once = keymark(
+        &archive,
+        "bench --algorithm ed25519 --stack raw --samples 1",
+    );
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
-        let took = time(|| {
-            let output = run(&archive, &once)?;
-            let failed = || format!("keymark ended with {}", output.status).into();
-            output.status.success().then_some(()).ok_or_else(failed)
+        let took = time::<Failure>(|| match run(&mut once)?.status {
+            status if status.success() => Ok(()),
+            status => Err(format!("keymark ended with {status}").into()),
         });
-        let took: Result<_, Failure> = took;
         times.push(took?.as_secs_f64() * 1e3);
     }
+    let name = format!("whole run of one ed25519 sample, raw, median of {STARTS}");
     Ok(Figure::new(
-        format!("whole run of one ed25519 sample, raw, median of {STARTS}"),
+        name,
         median(times),
         Limit::AtMost(100.0),
         " ms",

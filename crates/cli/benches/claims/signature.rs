@@ -41,11 +41,10 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     for _ in 0..CHECKS {
         times.push(time(check)?.as_secs_f64() * 1e6);
     }
+    let algorithm = case.algorithm;
+    let name = format!("check of a message signed by gpg, {algorithm}, median of {CHECKS}");
     Ok(Figure::new(
-        format!(
-            "check of a message signed by gpg, {}, median of {CHECKS}",
-            case.algorithm
-        ),
+        name,
         median(times),
         Limit::AtMost(200.0),
         " µs",

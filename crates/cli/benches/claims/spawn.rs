@@ -90,12 +90,9 @@ fn compared(
         ))
     };
     let own = |pair: usize| own_sample(workload, pair % inputs.len(), &clock);
-    Ok(Figure::new(
-        format!("{name} sample over a posix_spawn loop, median ratio of {PAIRS} pairs"),
-        in_turn(PAIRS, own, bare)?,
-        Limit::AtMost(limit),
-        "",
-    ))
+    let ratio = in_turn(PAIRS, own, bare)?;
+    let name = format!("{name} sample over a posix_spawn loop, median ratio of {PAIRS} pairs");
+    Ok(Figure::new(name, ratio, Limit::AtMost(limit), ""))
 }
 
 /// Nanoseconds of one sample, taken as the runner takes it.

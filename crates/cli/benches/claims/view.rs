@@ -31,20 +31,14 @@ pub(crate) fn measure() -> Result<Figure, Failure> {
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     // The drawing comes before it.
-    let value = text
-        .rsplit_once("ratio ")
-        .map(|(_, value)| value.trim().parse());
-    let Some(Ok(value)) = value else {
+    let ratio = text.rsplit_once("ratio ");
+    let Some(Ok(value)) = ratio.map(|(_, value)| value.trim().parse()) else {
         return Err(format!("the run on a terminal ended with {}", output.status).into());
     };
-    Ok(Figure::new(
-        format!(
-            "time of an operation with progress display over one without, rsa2048 sign, median of {PAIRS} pairs"
-        ),
-        value,
-        Limit::AtMost(1.005),
-        "",
-    ))
+    let name = format!(
+        "time of an operation with progress display over one without, rsa2048 sign, median of {PAIRS} pairs"
+    );
+    Ok(Figure::new(name, value, Limit::AtMost(1.005), ""))
 }
 
 /// The process's part: the ratio.

@@ -13,34 +13,21 @@
 
 use std::collections::BTreeSet;
 
-use super::{Design, Result, Space, StorageError};
+use super::{Design, Result, Space, StorageError, demand};
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
 use crate::page::{Page, full, mount, seal_bytes};
-use crate::record::{Catalog, FlashRecord, full_bytes, long_bytes, small_bytes};
+use crate::record::{Catalog, FlashRecord, full_bytes, small_bytes};
 
 /// Sectors smaller than this share a segment: records do not cross segments, and a certificate
 /// should not waste most of one.
 const LEAST_SEGMENT: usize = 2048;
 
-/// Bytes of all objects at their longest, and of the longest record.
-fn demand(unit: usize) -> (usize, usize) {
-    let long = ObjectId::ALL.iter().filter(|object| !object.is_counter());
-    let sizes: Vec<_> = long
-        .map(|object| long_bytes(object.max_bytes(), unit))
-        .collect();
-    let counters = full_bytes(unit) + ObjectId::PIN_COUNTERS.len() * small_bytes(unit);
-    (
-        sizes.iter().sum::<usize>() + counters,
-        sizes.into_iter().max().unwrap_or(0),
-    )
-}
-
 /// The segments, if they are enough in any order of writes: each may waste almost the longest
 /// record at its end, one is blank, and a copy has to have room in addition to everything else.
 pub(super) fn layout(flash: &Flash) -> Result<Vec<Page>> {
     let unit = flash.unit();
-    let (live, longest) = demand(unit);
+    let (live, longest) = demand(ObjectId::ALL, unit);
     let pages = Page::tile(flash, LEAST_SEGMENT);
     let sizes: Vec<usize> = pages.iter().map(|page| page.bytes.len()).collect();
     let (least, most) = (sizes.iter().min().copied(), sizes.iter().max().copied());

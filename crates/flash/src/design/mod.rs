@@ -13,6 +13,7 @@ use strum::{Display, VariantArray};
 use crate::nor::Flash;
 use crate::object::ObjectId;
 use crate::page::Page;
+use crate::record::{full_bytes, long_bytes, small_bytes};
 
 pub use crate::error::{Result, StorageError};
 use log::Log;
@@ -94,4 +95,15 @@ impl DesignKind {
             Self::Log => log::layout(flash),
         }
     }
+}
+
+/// Bytes of all counters and of these objects at their longest, and of the longest record.
+fn demand(objects: &[ObjectId], unit: usize) -> (usize, usize) {
+    let long = objects.iter().filter(|object| !object.is_counter());
+    let sizes = long.map(|object| long_bytes(object.max_bytes(), unit));
+    let counters = full_bytes(unit) + ObjectId::PIN_COUNTERS.len() * small_bytes(unit);
+    (
+        sizes.clone().sum::<usize>() + counters,
+        sizes.max().unwrap_or(0),
+    )
 }

@@ -16,11 +16,11 @@
 //! successor is written there, and then the old page is erased.
 
 use super::log::Log;
-use super::{Design, Result, Space, StorageError};
+use super::{Design, Result, Space, StorageError, demand};
 use crate::nor::{Flash, FlashError};
 use crate::object::{MAX_KEY_BYTES, ObjectId};
 use crate::page::{Page, full, mount, seal_bytes, wipe};
-use crate::record::{Catalog, FlashRecord, full_bytes, long_bytes, small_bytes};
+use crate::record::{Catalog, FlashRecord, long_bytes};
 
 const POOL_PAGES: usize = 2;
 const KEY_PAGES: usize = ObjectId::KEYS.len() + 1;
@@ -69,9 +69,8 @@ pub(super) fn layout(flash: &Flash) -> Result<Vec<Page>> {
 
 /// Bytes a page of the pool needs: all objects at their longest, and the longest one twice.
 fn pool_bytes(unit: usize) -> usize {
-    let data = ObjectId::DATA.map(|object| long_bytes(object.max_bytes(), unit));
-    let counters = full_bytes(unit) + ObjectId::PIN_COUNTERS.len() * small_bytes(unit);
-    seal_bytes(unit) + data.iter().sum::<usize>() + counters + data.into_iter().max().unwrap_or(0)
+    let (live, longest) = demand(&ObjectId::DATA, unit);
+    seal_bytes(unit) + live + longest
 }
 
 impl Separate {

@@ -7,20 +7,18 @@ use keymark_flash::nor::{Flash, FlashError};
 
 use crate::{flash, geometry};
 
+fn not_erased(address: usize) -> Result<(), FlashError> {
+    Err(FlashError::NotErased { address })
+}
+
 #[test]
 fn f103_programs_an_erased_halfword_once_and_zeros_at_any_time() {
     let mut flash = flash("stm32f103-1k");
     flash.program(4, &[0xa5, 0x5a]).unwrap();
     // PM0075: even clearing more bits is refused.
-    assert_eq!(
-        flash.program(4, &[0x21, 0x42]),
-        Err(FlashError::NotErased { address: 4 })
-    );
+    assert_eq!(flash.program(4, &[0x21, 0x42]), not_erased(4));
     flash.program(4, &[0, 0]).unwrap();
-    assert_eq!(
-        flash.program(4, &[1, 0]),
-        Err(FlashError::NotErased { address: 4 })
-    );
+    assert_eq!(flash.program(4, &[1, 0]), not_erased(4));
     flash.erase(0).unwrap();
     flash.program(4, &[1, 0]).unwrap();
     assert_eq!(flash.read(3..7).unwrap(), [0xff, 1, 0, 0xff]);
@@ -29,19 +27,12 @@ fn f103_programs_an_erased_halfword_once_and_zeros_at_any_time() {
 #[test]
 fn l4_programs_whole_double_words() {
     let mut flash = flash("stm32l432");
-    assert!(matches!(
-        flash.program(8, &[0; 4]),
-        Err(FlashError::Misplaced { .. })
-    ));
-    assert!(matches!(
-        flash.program(4, &[0; 8]),
-        Err(FlashError::Misplaced { .. })
-    ));
+    for (address, data) in [(8, &[0; 4][..]), (4, &[0; 8])] {
+        let refused = flash.program(address, data);
+        assert!(matches!(refused, Err(FlashError::Misplaced { .. })));
+    }
     flash.program(8, &[1; 8]).unwrap();
-    assert_eq!(
-        flash.program(8, &[1; 8]),
-        Err(FlashError::NotErased { address: 8 })
-    );
+    assert_eq!(flash.program(8, &[1; 8]), not_erased(8));
     flash.program(8, &[0; 8]).unwrap();
 }
 
@@ -57,10 +48,7 @@ fn l4_cannot_read_a_torn_double_word_until_it_is_zeroed() {
         let torn = flash.read(8..16).map(<[u8]>::to_vec);
         if torn == Err(FlashError::Unreadable { address: 8 }) {
             unreadable += 1;
-            assert_eq!(
-                flash.program(8, &[0x11; 8]),
-                Err(FlashError::NotErased { address: 8 })
-            );
+            assert_eq!(flash.program(8, &[0x11; 8]), not_erased(8));
             flash.program(8, &[0; 8]).unwrap();
             assert_eq!(flash.read(8..16).unwrap(), [0; 8]);
         } else {
@@ -78,10 +66,7 @@ fn f4_clears_any_bit_and_sets_none() {
     let mut flash = flash("stm32f405");
     flash.program(0, &[0xf0, 0xff, 0xff, 0xff]).unwrap();
     flash.program(0, &[0x30, 0x0f, 0xff, 0xff]).unwrap();
-    assert_eq!(
-        flash.program(0, &[0x31, 0, 0, 0]),
-        Err(FlashError::NotErased { address: 0 })
-    );
+    assert_eq!(flash.program(0, &[0x31, 0, 0, 0]), not_erased(0));
 }
 
 #[test]

@@ -32,11 +32,7 @@ fn alu(op: u32, r: Operands, flags: Flags) -> Option<Alu> {
 }
 
 fn set_flags(first: u32) -> Flags {
-    if bits(first, 4, 1) == 1 {
-        Flags::Set
-    } else {
-        Flags::Keep
-    }
+    [Flags::Keep, Flags::Set][bits(first, 4, 1) as usize]
 }
 
 /// ThumbExpandImm_C, A5.3.2.
@@ -178,11 +174,8 @@ fn miscellaneous(op1: u32, op2: u32, r: Operands) -> Option<Effect> {
 
 /// A5.3.16
 pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
-    let (r, op1, op2) = (
-        operands(first, second),
-        bits(first, 4, 3),
-        bits(second, 4, 2),
-    );
+    let r = operands(first, second);
+    let (op1, op2) = (bits(first, 4, 3), bits(second, 4, 2));
     if bits(second, 6, 2) != 0 {
         return None;
     }
@@ -209,11 +202,8 @@ pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
 
 /// A5.3.17
 pub(super) fn multiply_long(first: u32, second: u32) -> Option<Effect> {
-    let (r, op1, op2) = (
-        operands(first, second),
-        bits(first, 4, 3),
-        bits(second, 4, 4),
-    );
+    let r = operands(first, second);
+    let (op1, op2) = (bits(first, 4, 3), bits(second, 4, 4));
     let low = op2 & 1 == 1;
     let rd_low = field(second, 12);
     let long = |long| Some(Effect::MultiplyLong(long, r, rd_low));

@@ -46,8 +46,7 @@ pub fn it_conditions(first: u16) -> Vec<Condition> {
 pub fn decode_at(
     address: u32,
     halfword: impl Fn(u32) -> Option<u16>,
-    mut place: impl FnMut(u32, Instruction),
-) -> Option<()> {
+) -> Option<Vec<(u32, Instruction)>> {
     let fetch = |address: u32, flags: Flags| {
         let first = halfword(address)?;
         let second = if is_wide(first) {
@@ -58,10 +57,7 @@ pub fn decode_at(
         Some((first, decode(first, second, address, flags)))
     };
     let (first, (effect, size)) = fetch(address, Flags::Set)?;
-    place(address, Instruction::new(effect, size, Condition::Al));
-    if effect != Effect::If {
-        return Some(());
-    }
+    let mut decoded = vec![(address, Instruction::new(effect, size, Condition::Al))];
     let mut next = address.wrapping_add(2);
     for condition in it_conditions(first) {
         // What is not there faults when it is executed.
@@ -73,10 +69,10 @@ pub fn decode_at(
             Effect::Breakpoint(_) => Condition::Al,
             _ => condition,
         };
-        place(next, Instruction::new(effect, size, condition));
+        decoded.push((next, Instruction::new(effect, size, condition)));
         next = next.wrapping_add(u32::from(size));
     }
-    Some(())
+    Some(decoded)
 }
 
 /// The bits `low..low + width` of a value.

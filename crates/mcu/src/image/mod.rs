@@ -104,12 +104,10 @@ impl Image {
             if header.p_type != program_header::PT_LOAD || header.p_memsz == 0 {
                 continue;
             }
-            let bytes = usize::try_from(header.p_offset)
-                .ok()
-                .zip(usize::try_from(header.p_filesz).ok())
-                .and_then(|(start, length)| Some(start..start.checked_add(length)?))
-                .filter(|bytes| bytes.end <= file.len())
-                .ok_or_else(|| malformed("a segment lies outside the file"))?;
+            let bytes = header.file_range();
+            if bytes.end > file.len() {
+                return Err(malformed("a segment lies outside the file"));
+            }
             room = room
                 .checked_sub(bytes.len())
                 .ok_or_else(|| malformed("it loads more than any part holds"))?;

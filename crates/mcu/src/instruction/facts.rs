@@ -182,25 +182,42 @@ impl Effect {
     }
 }
 
-/// Set of instructions of a core.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Architecture {
+/// A core, which decides on the instructions there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, strum::Display)]
+#[serde(rename_all = "kebab-case")]
+pub enum Core {
     /// ARMv6-M: instructions of 16 bits and a few others (ARM DDI 0419); no unaligned access.
-    Armv6M,
-    /// Neither the DSP nor the floating-point extension.
-    Armv7M,
-    /// Both of them.
+    #[serde(rename = "cortex-m0plus")]
+    #[strum(to_string = "Cortex-M0+")]
+    CortexM0Plus,
+    /// ARMv7-M: neither the DSP nor the floating-point extension.
+    #[strum(to_string = "Cortex-M3")]
+    CortexM3,
+    /// ARMv7E-M: both of them.
     #[default]
-    Armv7EM,
+    #[strum(to_string = "Cortex-M4")]
+    CortexM4,
+}
+
+impl Core {
+    /// Returns the value of its CPUID register (DDI 0403E, B3.2.3): part number C60, C23 or C24, of the first
+    /// revision.
+    pub const fn cpuid(self) -> u32 {
+        match self {
+            Self::CortexM0Plus => 0x410c_c600,
+            Self::CortexM3 => 0x410f_c230,
+            Self::CortexM4 => 0x410f_c240,
+        }
+    }
 }
 
 impl Effect {
-    /// Returns true if that architecture has it, in that number of bytes that begin with `first`.
-    pub(crate) fn belongs_to(&self, architecture: Architecture, size: u8, first: u16) -> bool {
-        match architecture {
-            Architecture::Armv6M => self.is_baseline(size, first),
-            Architecture::Armv7M => !self.is_extension(),
-            Architecture::Armv7EM => true,
+    /// Returns true if that core has it, in that number of bytes that begin with `first`.
+    pub(crate) fn belongs_to(&self, core: Core, size: u8, first: u16) -> bool {
+        match core {
+            Core::CortexM0Plus => self.is_baseline(size, first),
+            Core::CortexM3 => !self.is_extension(),
+            Core::CortexM4 => true,
         }
     }
 

@@ -6,7 +6,7 @@ mod facts;
 mod float;
 mod operand;
 
-pub use facts::{Architecture, Class, Facts};
+pub use facts::{Class, Core, Facts};
 pub use float::*;
 pub use operand::*;
 

@@ -251,17 +251,17 @@ pub(super) const fn extend(extend: Extend, value: u32, rotation: u8, addend: u32
         Extend::Uxtb => value & 0xff,
         Extend::Uxth => value & 0xffff,
         Extend::Sxtb16 => {
-            let low = (value as i8 as i16 as u16).wrapping_add(addend as u16) as u32;
-            let top = ((value >> 16) as i8 as i16 as u16).wrapping_add((addend >> 16) as u16);
-            return (top as u32) << 16 | low;
+            return halves(value as i8 as u16, (value >> 16) as i8 as u16, addend);
         }
-        Extend::Uxtb16 => {
-            let low = (value as u8 as u16).wrapping_add(addend as u16) as u32;
-            let top = ((value >> 16) as u8 as u16).wrapping_add((addend >> 16) as u16);
-            return (top as u32) << 16 | low;
-        }
+        Extend::Uxtb16 => return halves(value as u8 as u16, (value >> 16) as u8 as u16, addend),
     };
     whole.wrapping_add(addend)
+}
+
+/// Adds the halves of a word to two others.
+const fn halves(low: u16, top: u16, addend: u32) -> u32 {
+    let low = low.wrapping_add(addend as u16) as u32;
+    (top.wrapping_add((addend >> 16) as u16) as u32) << 16 | low
 }
 
 /// PKHBT and PKHTB.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::execute::{self, Done, Handler};
-use super::memory::Memory;
+use super::memory::{Layout, Memory};
 use super::{SimulatedMachine, transfer};
 use crate::decode;
-use crate::instruction::{Architecture, Condition, Effect, Instruction, Register};
+use crate::instruction::{Condition, Core, Effect, Instruction, Register};
 
 /// The most instructions of a block: a bit each says which were skipped.
 pub(crate) const LONGEST: usize = 32;
@@ -48,7 +48,6 @@ pub struct CodeBlock {
     /// The address behind it.
     pub(super) after: u32,
     pub(super) first: Operation,
-    architecture: Architecture,
 }
 
 impl CodeBlock {
@@ -56,12 +55,7 @@ impl CodeBlock {
     pub(crate) const PASSING: usize = usize::MAX;
 
     /// There is one instruction at least.
-    fn new(
-        number: usize,
-        instructions: Vec<(u32, Instruction)>,
-        after: u32,
-        architecture: Architecture,
-    ) -> Self {
+    fn new(number: usize, instructions: Vec<(u32, Instruction)>, after: u32, core: Core) -> Self {
         let mut first = None;
         let mut put = |run, effect, index| {
             let next = first.take().map(Box::new);
@@ -76,7 +70,7 @@ impl CodeBlock {
         for (index, (address, instruction)) in instructions.iter().enumerate().rev() {
             let (index, effect) = (index as u8, instruction.effect);
             put(execute::handler(&effect), effect, index);
-            if architecture == Architecture::Armv6M && transfer::may_be_unaligned(&effect) {
+            if core == Core::CortexM0Plus && transfer::may_be_unaligned(&effect) {
                 put(transfer::check_alignment, effect, index);
             }
             if instruction.facts.condition != Condition::Al {
@@ -106,16 +100,15 @@ impl CodeBlock {
             first: first.unwrap_or_else(nothing),
             instructions,
             after,
-            architecture,
         }
     }
 
     /// Its first instructions alone.
     #[cold]
-    pub(super) fn shortened(&self, count: usize) -> Self {
+    pub(super) fn shortened(&self, count: usize, core: Core) -> Self {
         let instructions = self.instructions.iter().copied().take(count).collect();
         let after = self.address(count);
-        Self::new(Self::PASSING, instructions, after, self.architecture)
+        Self::new(Self::PASSING, instructions, after, core)
     }
 
     /// The address of an instruction by its number, or that behind the last.
@@ -129,15 +122,12 @@ impl CodeBlock {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Code {
     blocks: Vec<CodeBlock>,
-    flash: Region,
-    ram: Region,
-    /// Flash by its other name, since targets of branches are absolute.
-    alias: Region,
+    /// Flash, RAM, and flash by its other name, since targets of branches are absolute.
+    regions: [Region; 3],
     instructions: BTreeMap<u32, Instruction>,
     /// Addresses before which a block ends at the latest: where code gets another name.
     pub(super) boundaries: BTreeSet<u32>,
-    /// Instruction set.
-    pub(super) architecture: Architecture,
+    pub(super) core: Core,
 }
 
 /// The numbers of the blocks that begin at each halfword, from 1 on; 0 where none does.
@@ -159,21 +149,22 @@ impl Region {
     const fn index(&self, address: u32) -> usize {
         (address.wrapping_sub(self.base) >> 1) as usize
     }
+
+    #[inline(always)]
+    fn number(&self, address: u32) -> Option<&u32> {
+        self.numbers.get(self.index(address))
+    }
 }
 
 impl Code {
-    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from, as a rule.
-    pub(super) fn new(memory: &Memory, flash_base: u32) -> Self {
-        let layout = memory.layout();
-        let other = if flash_base == 0 {
-            layout.flash_base
-        } else {
-            0
-        };
+    /// Nothing decoded yet. `entry` is where it begins: the name of flash there is looked for first.
+    pub(super) fn new(layout: &Layout, entry: u32) -> Self {
+        let is_aliased = entry.wrapping_sub(layout.flash_base) >= layout.flash_size;
+        let mut names = [layout.flash_base, 0];
+        names.rotate_left(usize::from(is_aliased));
+        let [flash, alias] = names.map(|base| Region::new(base, layout.flash_size));
         Self {
-            flash: Region::new(flash_base, layout.flash_size),
-            ram: Region::new(layout.ram_base, layout.ram_size),
-            alias: Region::new(other, layout.flash_size),
+            regions: [flash, Region::new(layout.ram_base, layout.ram_size), alias],
             ..Self::default()
         }
     }
@@ -181,9 +172,10 @@ impl Code {
     /// The block that begins there, if it is decoded.
     #[inline(always)]
     pub(super) fn block(&self, address: u32) -> Option<&CodeBlock> {
-        let number = (self.flash.numbers.get(self.flash.index(address)))
-            .or_else(|| self.ram.numbers.get(self.ram.index(address)))
-            .or_else(|| self.alias.numbers.get(self.alias.index(address)))?;
+        let [flash, ram, alias] = &self.regions;
+        let number = (flash.number(address))
+            .or_else(|| ram.number(address))
+            .or_else(|| alias.number(address))?;
         self.blocks.get((*number as usize).wrapping_sub(1))
     }
 
@@ -204,7 +196,7 @@ impl Code {
         if instructions.is_empty() {
             return None;
         }
-        let block = CodeBlock::new(self.blocks.len(), instructions, next, self.architecture);
+        let block = CodeBlock::new(self.blocks.len(), instructions, next, self.core);
         self.blocks.push(block);
         let number = self.blocks.len() as u32;
         *self.entry(address)? = number;
@@ -212,8 +204,7 @@ impl Code {
     }
 
     fn entry(&mut self, address: u32) -> Option<&mut u32> {
-        let mut regions = [&mut self.flash, &mut self.ram, &mut self.alias].into_iter();
-        regions.find_map(|region| {
+        self.regions.iter_mut().find_map(|region| {
             let index = region.index(address);
             region.numbers.get_mut(index)
         })
@@ -224,16 +215,11 @@ impl Code {
         if let Some(known) = self.instructions.get(&address) {
             return Some(*known);
         }
-        let mut decoded = Vec::with_capacity(5);
-        decode::decode_at(
-            address,
-            |address| memory.half(address).ok(),
-            |address, instruction| decoded.push((address, instruction)),
-        )?;
-        for (address, mut instruction) in decoded {
+        let halfword = |address| memory.half(address).ok();
+        for (address, mut instruction) in decode::decode_at(address, halfword)? {
             let (first, size) = (memory.half(address).ok()?, instruction.facts.size);
             let effect = &mut instruction.effect;
-            if !effect.belongs_to(self.architecture, size, first) {
+            if !effect.belongs_to(self.core, size, first) {
                 *effect = Effect::Unknown(match size {
                     2 => first.into(),
                     _ => u32::from(first) << 16 | u32::from(memory.half(address + 2).ok()?),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::exceptions::{PENDSV, SUPERVISOR_CALL, SYSTICK};
 use super::system::System;
-use crate::instruction::Architecture;
+use crate::instruction::Core;
 
 /// Registers of a part that remember what is written, as its file describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -62,7 +62,6 @@ const PEND: [(u32, u32, u32); 2] = [(PENDSV, 1 << 28, 1 << 27), (SYSTICK, 1 << 2
 /// The registers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Devices {
-    pub(super) cpuid: u32,
     pub(super) system: System,
     pub(super) stubs: Vec<Stub>,
     words: BTreeMap<u32, u32>,
@@ -113,7 +112,7 @@ impl Devices {
             SYSTICK_CONTROL => self.tick.read_control(now),
             SYSTICK_RELOAD => self.tick.reload,
             SYSTICK_VALUE => self.tick.value(now),
-            CPUID => self.cpuid,
+            CPUID => self.system.core.cpuid(),
             INTERRUPTS => {
                 let handled = self.handled().map_or(0, |(_, exception)| exception);
                 let waits = |exception| u32::from(self.is_pending(exception, now));
@@ -167,7 +166,7 @@ impl Devices {
 
     /// A Cortex-M0+ has neither ITM nor cycle counter: they read as zero.
     fn has_trace(&self) -> bool {
-        self.system.architecture != Architecture::Armv6M
+        self.system.core != Core::CortexM0Plus
     }
 
     /// Returns true if a write there is text for a debugger: port 0 of the ITM, switched on.
@@ -209,10 +208,11 @@ impl Devices {
 
     /// The most urgent of these exceptions: of equals that with the lower number.
     fn first(&self, is_one: impl Fn(u32) -> bool) -> Option<(i32, u32)> {
-        let all = [SUPERVISOR_CALL, PENDSV, SYSTICK].into_iter();
-        let those = all.filter(|exception| is_one(*exception));
-        let those = those.map(|exception| (self.priority(exception), exception));
-        those.min()
+        [SUPERVISOR_CALL, PENDSV, SYSTICK]
+            .into_iter()
+            .filter(|exception| is_one(*exception))
+            .map(|exception| (self.priority(exception), exception))
+            .min()
     }
 
     /// The one that waits, with its priority.

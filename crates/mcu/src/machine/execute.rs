@@ -10,11 +10,11 @@ use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Reason, SimulatedMachine, transfer};
 use crate::instruction::{
-    Alu, Architecture, Condition, Effect, Flags, Indirect, Long, Register, Shift, Sign,
+    Alu, Condition, Core, Effect, Flags, Indirect, Long, Register, Shift, Sign,
 };
 
-/// Result of an instruction: simply going on, or an interruption.
-pub(super) type Done = Result<(), Interrupted>;
+/// Result of an instruction or a part of it: simply going on, or an interruption.
+pub(super) type Done<T = ()> = Result<T, Interrupted>;
 
 /// Executes an operation of the effect that it was chosen for.
 pub(super) type Handler = fn(&mut SimulatedMachine, &Operation) -> Done;
@@ -240,8 +240,8 @@ fn control(machine: &mut SimulatedMachine, operation: &Operation) -> Done {
         Effect::Breakpoint(number) => Halt::Breakpoint(number),
         Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
         Effect::Barrier => Halt::Refetch,
-        Effect::Unknown(encoding) => Halt::Fault(match machine.architecture {
-            Architecture::Armv6M => Reason::Baseline(encoding),
+        Effect::Unknown(encoding) => Halt::Fault(match machine.core() {
+            Core::CortexM0Plus => Reason::Baseline(encoding),
             _ => Reason::Unknown(encoding),
         }),
         _ => Halt::Fault(Reason::NoCode),
@@ -323,7 +323,7 @@ impl SimulatedMachine {
 
     /// The value of an access that went well.
     #[inline(always)]
-    pub(super) fn check<T>(&mut self, result: Result<T, BusError>) -> Result<T, Interrupted> {
+    pub(super) fn check<T>(&mut self, result: Result<T, BusError>) -> Done<T> {
         match result {
             Ok(value) => Ok(value),
             Err(error) => Err(self.interrupt(Halt::Fault(error.into()))),

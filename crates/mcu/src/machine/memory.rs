@@ -40,6 +40,14 @@ fn at<const N: usize>(bytes: &[u8], offset: u32) -> Option<[u8; N]> {
     bytes.get(offset..offset.checked_add(N)?)?.try_into().ok()
 }
 
+/// Writes to a place, if there is room.
+fn put(place: Option<(&mut [u8], usize)>, bytes: &[u8]) -> Option<()> {
+    let (memory, offset) = place?;
+    let room = memory.get_mut(offset..)?.get_mut(..bytes.len())?;
+    room.copy_from_slice(bytes);
+    Some(())
+}
+
 impl Memory {
     /// Erased flash and cleared RAM.
     pub fn new(layout: Layout) -> Self {
@@ -118,11 +126,7 @@ impl Memory {
 
     /// Writes to RAM, aligned or not.
     pub(super) fn write(&mut self, address: u32, value: &[u8]) -> Result<(), BusError> {
-        let place = self.find_mut(address);
-        let place = place.and_then(|(memory, offset)| memory.get_mut(offset..offset + value.len()));
-        place
-            .ok_or(BusError::Write(address))?
-            .copy_from_slice(value);
+        put(self.find_mut(address), value).ok_or(BusError::Write(address))?;
         if let Some(offset) = self.ram_offset(address) {
             self.stale |= self.is_code(offset as usize, value.len());
         }
@@ -168,34 +172,31 @@ impl Memory {
             Some(offset) => Some((self.flash.as_mut_slice(), offset as usize)),
             None => self.find_mut(address),
         };
-        let place =
-            place.and_then(|(memory, offset)| memory.get_mut(offset..)?.get_mut(..bytes.len()));
-        place
-            .ok_or(BusError::Write(address))?
-            .copy_from_slice(bytes);
+        put(place, bytes).ok_or(BusError::Write(address))?;
         self.stale = true;
         Ok(())
     }
 
     /// Bytes from there on.
     pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
-        let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
-            (&self.ram, offset)
-        } else if let Some(offset) = self.flash_offset(address) {
-            (&self.flash, offset)
-        } else {
-            let offset = |at: u32| address.wrapping_sub(at);
-            let found = self
-                .others
-                .iter()
-                .find(|(at, bytes)| (offset(*at) as usize) < bytes.len());
-            let (at, bytes) = found.ok_or(BusError::Read(address))?;
-            (bytes, offset(*at))
-        };
-        let place = memory.get(offset as usize..);
+        let place = self.find(address);
         place
-            .and_then(|place| place.get(..length))
+            .and_then(|(memory, offset)| memory.get(offset as usize..)?.get(..length))
             .ok_or(BusError::Read(address))
+    }
+
+    /// The memory that an address lies in, and the offset there.
+    fn find(&self, address: u32) -> Option<(&[u8], u32)> {
+        if let Some(offset) = self.ram_offset(address) {
+            return Some((&self.ram, offset));
+        }
+        if let Some(offset) = self.flash_offset(address) {
+            return Some((&self.flash, offset));
+        }
+        self.others.iter().find_map(|(at, bytes)| {
+            let offset = address.wrapping_sub(*at);
+            ((offset as usize) < bytes.len()).then_some((bytes.as_slice(), offset))
+        })
     }
 
     /// Notes that an instruction of RAM was decoded.
@@ -208,14 +209,12 @@ impl Memory {
                 *executed = true;
             }
         }
-        let (first, end) = (address.wrapping_sub(3), address.wrapping_add(size));
+        let (mut first, mut end) = (address.wrapping_sub(3), address.wrapping_add(size));
         let (watched, bytes) = self.watched;
-        self.watched = if bytes == 0 {
-            (first, end.wrapping_sub(first))
-        } else {
-            let (first, end) = (first.min(watched), end.max(watched.wrapping_add(bytes)));
-            (first, end.wrapping_sub(first))
-        };
+        if bytes > 0 {
+            (first, end) = (first.min(watched), end.max(watched.wrapping_add(bytes)));
+        }
+        self.watched = (first, end.wrapping_sub(first));
     }
 
     /// Returns true if code may have changed since the last question.

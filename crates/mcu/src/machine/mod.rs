@@ -22,7 +22,7 @@ pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 pub use retired::{Noted, Retired, Timing, Untimed};
 
-use crate::instruction::{Architecture, Register};
+use crate::instruction::{Core, Register};
 use block::Code;
 use devices::Devices;
 
@@ -132,7 +132,6 @@ pub struct SimulatedMachine {
     /// Flash and RAM.
     pub memory: Memory,
     code: Code,
-    architecture: Architecture,
     pc: u32,
     /// Address behind the executed block.
     next: u32,
@@ -153,12 +152,9 @@ pub struct SimulatedMachine {
 }
 
 impl SimulatedMachine {
-    /// A machine that will begin at `entry` with this stack pointer. Code in flash is at the alias
-    /// that `entry` names.
+    /// A machine that will begin at `entry` with this stack pointer.
     pub fn new(memory: Memory, entry: u32, stack: u32) -> Self {
-        let layout = memory.layout();
-        let aliased = entry.wrapping_sub(layout.flash_base) >= layout.flash_size;
-        let code = Code::new(&memory, if aliased { 0 } else { layout.flash_base });
+        let code = Code::new(memory.layout(), entry);
         let mut registers = Registers::default();
         registers.set(Register::SP, stack);
         registers.set(Register::LR, 0xffff_ffff);
@@ -167,7 +163,6 @@ impl SimulatedMachine {
             registers,
             memory,
             code,
-            architecture: Architecture::default(),
             pc: entry & !1,
             next: 0,
             executed: 0,
@@ -188,11 +183,9 @@ impl SimulatedMachine {
         self
     }
 
-    /// Adds these registers to those of the core, its `cpuid` and the number of bits of a priority. To be called
-    /// before it runs.
-    pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32, priority_bits: Option<u8>) -> Self {
+    /// Adds these registers to those of the core, and the number of bits of a priority. To be called before it runs.
+    pub fn with_registers(mut self, stubs: &[Stub], priority_bits: Option<u8>) -> Self {
         self.devices.stubs.extend_from_slice(stubs);
-        self.devices.cpuid = cpuid;
         self.devices.system.priority_bits = priority_bits;
         self
     }
@@ -210,12 +203,15 @@ impl SimulatedMachine {
         self
     }
 
-    /// Sets another architecture than ARMv7E-M. To be called before it runs.
-    pub const fn with_architecture(mut self, architecture: Architecture) -> Self {
-        self.architecture = architecture;
-        self.code.architecture = architecture;
-        self.devices.system.architecture = architecture;
+    /// Sets another core than a Cortex-M4. To be called before it runs.
+    pub const fn with_core(mut self, core: Core) -> Self {
+        self.code.core = core;
+        self.devices.system.core = core;
         self
+    }
+
+    const fn core(&self) -> Core {
+        self.devices.system.core
     }
 
     /// Instructions retired so far.
@@ -331,7 +327,8 @@ impl SimulatedMachine {
             };
             let left = end - self.executed;
             let pause = if left < block.instructions.len() as u64 {
-                self.run_block(&block.shortened(left as usize), timing)
+                let shortened = block.shortened(left as usize, self.core());
+                self.run_block(&shortened, timing)
             } else {
                 self.run_block(block, timing)
             };
@@ -394,7 +391,8 @@ impl SimulatedMachine {
         if count > 0 {
             // Behind ISB the pipeline is filled anew, as behind a branch.
             let refetches = halt == Halt::Refetch;
-            let shortened = (count < block.instructions.len()).then(|| block.shortened(count));
+            let is_shorter = count < block.instructions.len();
+            let shortened = is_shorter.then(|| block.shortened(count, self.core()));
             let done = shortened.as_ref().unwrap_or(block);
             self.retire(done, done.after, refetches, timing);
         }

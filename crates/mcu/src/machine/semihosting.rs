@@ -38,7 +38,6 @@ impl SimulatedMachine {
         let argument = self.registers.get(Register::new(1));
         let word =
             |machine: &Self, index: u32| machine.memory.word(argument.wrapping_add(4 * index));
-        let seconds = cycles / self.hertz.max(1);
         let result = match self.registers.get(Register::new(0)) {
             SYS_OPEN => match self.text(word(self, 0)?)?.as_slice() {
                 b":tt" => CONSOLE,
@@ -78,7 +77,7 @@ impl SimulatedMachine {
             SYS_ISTTY => u32::from(word(self, 0)? == CONSOLE),
             SYS_CLOSE | SYS_SEEK | SYS_FLEN | SYS_ERRNO => 0,
             SYS_CLOCK => (u128::from(cycles) * 100 / u128::from(self.hertz.max(1))) as u32,
-            SYS_TIME => seconds as u32,
+            SYS_TIME => (cycles / self.hertz.max(1)) as u32,
             SYS_GET_CMDLINE => {
                 let buffer = word(self, 0)?;
                 self.memory.write(buffer, &[0])?;

@@ -1,29 +1,29 @@
 //! Bits of the core's own registers (B3 and C1 of DDI 0403E, B3 of DDI 0419). Bits that a core lacks read as zero.
 
 use super::registers::{BASEPRI, BASEPRI_MAX, CONTROL, FAULTMASK, PRIMASK};
-use crate::instruction::Architecture;
+use crate::instruction::Core;
 
 /// State of exceptions and special registers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct System {
-    pub(super) architecture: Architecture,
+    pub(super) core: Core,
     /// Bits of a priority; all that an ARMv7-M can have where no number is known. An ARMv6-M always has two.
     pub(super) priority_bits: Option<u8>,
 }
 
 impl System {
     fn priority(self) -> u32 {
-        let bits = match self.architecture {
-            Architecture::Armv6M => 2,
-            Architecture::Armv7M | Architecture::Armv7EM => self.priority_bits.unwrap_or(8).min(8),
+        let bits = match self.core {
+            Core::CortexM0Plus => 2,
+            Core::CortexM3 | Core::CortexM4 => self.priority_bits.unwrap_or(8).min(8),
         };
         0xff00 >> bits & 0xff
     }
 
     /// The register there: its value after a reset, and the bits that a write changes.
     pub(super) fn bits(self, address: u32) -> (u32, u32) {
-        let is_small = self.architecture == Architecture::Armv6M;
-        let has_floats = self.architecture == Architecture::Armv7EM;
+        let is_small = self.core == Core::CortexM0Plus;
+        let has_floats = self.core == Core::CortexM4;
         let priorities = self.priority() * 0x0101_0101;
         match address {
             // Without ITM and DWT; the ITM's ports are ready; DWT_CTRL has four comparators.
@@ -63,7 +63,7 @@ impl System {
         match usize::from(number) {
             PRIMASK | FAULTMASK => 1,
             BASEPRI | BASEPRI_MAX => self.priority(),
-            CONTROL if self.architecture == Architecture::Armv7EM => 7,
+            CONTROL if self.core == Core::CortexM4 => 7,
             CONTROL => 3,
             _ => u32::MAX,
         }

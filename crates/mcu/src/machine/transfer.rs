@@ -4,9 +4,9 @@ use strum::VariantArray as _;
 
 use super::block::Operation;
 use super::execute::{Done, Handler, executes, form};
-use super::{BusError, Halt, Interrupted, SimulatedMachine};
+use super::{BusError, Halt, SimulatedMachine};
 use crate::instruction::{
-    Access, Architecture, Direction, Effect, MultipleTransfer, Offset, Register, Transfer,
+    Access, Core, Direction, Effect, MultipleTransfer, Offset, Register, Transfer,
 };
 
 macro_rules! by_access {
@@ -17,7 +17,7 @@ macro_rules! by_access {
 
 impl SimulatedMachine {
     #[inline(always)]
-    pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
+    pub(super) fn read(&mut self, access: Access, address: u32) -> Done<u32> {
         match self.in_ram(access, address) {
             Some(value) => Ok(value),
             None => self.read_elsewhere(access, address),
@@ -25,7 +25,7 @@ impl SimulatedMachine {
     }
 
     #[inline(never)]
-    fn read_elsewhere(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
+    fn read_elsewhere(&mut self, access: Access, address: u32) -> Done<u32> {
         let mut value = [0; 4];
         let place = &mut value[..access.bytes().into()];
         match self.memory.bytes(address, place.len()) {
@@ -36,12 +36,7 @@ impl SimulatedMachine {
     }
 
     #[inline(always)]
-    pub(super) fn write(
-        &mut self,
-        access: Access,
-        address: u32,
-        value: u32,
-    ) -> Result<(), Interrupted> {
+    pub(super) fn write(&mut self, access: Access, address: u32, value: u32) -> Done {
         match self.put_in_ram(access, address, value) {
             Some(()) => Ok(()),
             None => self.write_elsewhere(access, address, value),
@@ -49,12 +44,7 @@ impl SimulatedMachine {
     }
 
     #[inline(never)]
-    fn write_elsewhere(
-        &mut self,
-        access: Access,
-        address: u32,
-        value: u32,
-    ) -> Result<(), Interrupted> {
+    fn write_elsewhere(&mut self, access: Access, address: u32, value: u32) -> Done {
         let bytes = &value.to_le_bytes()[..access.bytes().into()];
         let written = self.memory.write(address, bytes);
         written.or_else(|error| self.write_device(access, address, value, error))
@@ -85,12 +75,7 @@ impl SimulatedMachine {
 
     /// Reads what is neither flash nor RAM, where that is known.
     #[cold]
-    fn read_device(
-        &mut self,
-        access: Access,
-        address: u32,
-        error: BusError,
-    ) -> Result<u32, Interrupted> {
+    fn read_device(&mut self, access: Access, address: u32, error: BusError) -> Done<u32> {
         if let Some((byte, bit)) = self.bit_band(address) {
             return Ok(self.read(Access::Byte, byte)? >> bit & 1);
         }
@@ -101,13 +86,7 @@ impl SimulatedMachine {
 
     /// Writes to a device.
     #[cold]
-    fn write_device(
-        &mut self,
-        access: Access,
-        address: u32,
-        value: u32,
-        error: BusError,
-    ) -> Result<(), Interrupted> {
+    fn write_device(&mut self, access: Access, address: u32, value: u32, error: BusError) -> Done {
         if let Some((byte, bit)) = self.bit_band(address) {
             let old = self.read(Access::Byte, byte)?;
             return self.write(Access::Byte, byte, old & !(1 << bit) | (value & 1) << bit);
@@ -128,11 +107,11 @@ impl SimulatedMachine {
     }
 
     fn bit_band(&self, address: u32) -> Option<(u32, u32)> {
-        bit_band(address).filter(|_| self.architecture != Architecture::Armv6M)
+        bit_band(address).filter(|_| self.core() != Core::CortexM0Plus)
     }
 
     /// The time, where there is a register: who executes tells it when it is asked.
-    fn device(&mut self, address: u32, error: BusError) -> Result<u64, Interrupted> {
+    fn device(&mut self, address: u32, error: BusError) -> Done<u64> {
         let halt = match self.now {
             Some(now) if self.devices.has(address & !3) => return Ok(now),
             None if self.devices.has(address & !3) => Halt::Device,
@@ -159,7 +138,7 @@ impl SimulatedMachine {
 
     /// The lowest address of a multiple transfer, and what the base becomes.
     #[inline(always)]
-    fn multiple(&mut self, t: &MultipleTransfer) -> Result<(u32, u32), Interrupted> {
+    fn multiple(&mut self, t: &MultipleTransfer) -> Done<(u32, u32)> {
         let base = self.registers.get(t.rn);
         let bytes = 4 * t.list.count_ones();
         let (lowest, after) = match t.direction {

@@ -81,12 +81,11 @@ impl Fetch {
 
     /// Use of the caches of instructions and data.
     pub fn cache_uses(&self) -> [CacheUse; 2] {
-        let of = |cache: &Option<Cache>| {
+        [&self.instructions, &self.data].map(|cache| {
             cache
                 .as_ref()
-                .map_or(CacheUse::default(), |cache| cache.used)
-        };
-        [of(&self.instructions), of(&self.data)]
+                .map_or_else(CacheUse::default, |cache| cache.used)
+        })
     }
 
     /// The first address of the read that holds that one.

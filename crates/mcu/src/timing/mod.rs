@@ -176,20 +176,20 @@ impl FlashTiming {
 
     /// Returns the mistake in the values, if there is one.
     pub fn problem(&self) -> Option<&'static str> {
-        let shapes = [self.instruction_cache, self.data_cache];
+        let has_shape = |cache: CacheShape| {
+            (1..=255).contains(&cache.lines)
+                && cache.lines.checked_rem(cache.ways) == Some(0)
+                && [1, 2, 4, 8].contains(&cache.reads_per_line)
+        };
         if !self.read_bytes.is_power_of_two() || self.read_bytes < 4 {
             Some("read-bytes must be a power of two, four at least")
         } else if self.wait_states > Self::MOST_WAITS {
             Some("states must be 0 to 15")
         } else if !(1..=Self::MOST_AHEAD).contains(&self.reads_ahead) {
             Some("reads-ahead must be 1 to 3")
-        } else if shapes.into_iter().flatten().any(|shape| {
-            shape.ways == 0
-                || shape.lines == 0
-                || shape.lines % shape.ways != 0
-                || shape.lines > 255
-                || ![1, 2, 4, 8].contains(&shape.reads_per_line)
-        }) {
+        } else if !self.instruction_cache.is_none_or(has_shape)
+            || !self.data_cache.is_none_or(has_shape)
+        {
             Some(
                 "a cache needs 1 to 255 lines, a multiple of its ways, and 1, 2, 4 or 8 reads per line",
             )

@@ -8,7 +8,7 @@ use keymark_mcu::predict::Banded;
 use keymark_mcu::timing::{Pipeline, Untimed};
 
 use crate::RAM;
-use crate::cross::{GCC, assembled, load, needs};
+use crate::cross::{GCC, assembled, load, needs, refusal};
 
 fn build(address: u32, core: &str, code: &str) -> Vec<u8> {
     let vectors =
@@ -26,11 +26,9 @@ fn programs_for_larger_cores_are_refused_by_name() {
     needs!(GCC);
     for (core, name) in [("cortex-m3", "Armv7-M"), ("cortex-m4", "Armv7E-M")] {
         let elf = build(0x0800_0000, core, "b .");
-        let refused = load(&elf, "stm32l073").unwrap_err().to_string();
-        assert!(
-            refused.contains(name) && refused.contains("cortex-m0plus"),
-            "{refused}"
-        );
+        let refused = refusal(&elf, "stm32l073");
+        let both = refused.contains(name) && refused.contains("cortex-m0plus");
+        assert!(both, "{refused}");
     }
     let elf = build(0x0800_0000, "cortex-m0plus", "b .");
     for part in ["stm32l073", "stm32f103"] {
@@ -46,7 +44,7 @@ fn an_rp2040_runs_programs_in_its_ram_and_no_others() {
     assert_eq!(machine.run(&mut Untimed, 2), Stop::Limit);
     assert_eq!(machine.registers.get(Register::R0), 42);
     let elf = build(0x1000_0000, "cortex-m0plus", "b .");
-    let refused = load(&elf, "rp2040").unwrap_err().to_string();
+    let refused = refusal(&elf, "rp2040");
     assert!(
         refused.contains("264 KiB of RAM") && refused.contains("linked for RAM"),
         "{refused}"
@@ -77,16 +75,10 @@ fn an_exception_takes_fifteen_cycles_each_way() {
     let elf = build(RAM, "cortex-m0plus", &format!("{code}\n{vectors}"));
     let part = Microcontroller::find("rp2040").unwrap();
     let image = Image::parse(&elf).unwrap();
-    let handler = image
-        .code()
-        .iter()
-        .find(|one| one.name == "called")
-        .unwrap();
+    let handler = image.symbol("called").unwrap().address | 1;
     let mut machine = part.load(&image).unwrap();
-    machine
-        .memory
-        .load(RAM + 4 * 11, &(handler.address | 1).to_le_bytes())
-        .unwrap();
+    let entry = machine.memory.load(RAM + 4 * 11, &handler.to_le_bytes());
+    entry.unwrap();
     let mut pipeline = Pipeline::new(part.timing, part.flash, &part.layout);
     machine.run(&mut pipeline, 2);
     assert_eq!(machine.executed(), 2);
@@ -100,11 +92,8 @@ fn an_exception_takes_fifteen_cycles_each_way() {
 #[test]
 fn what_is_in_its_manual_makes_no_band() {
     needs!(GCC);
-    let elf = build(
-        RAM,
-        "cortex-m0plus",
-        "ldr r1, [r0]\nldr r2, [r0]\nstr r2, [r0]\nmuls r1, r2\nb .",
-    );
+    let code = "ldr r1, [r0]\nldr r2, [r0]\nstr r2, [r0]\nmuls r1, r2\nb .";
+    let elf = build(RAM, "cortex-m0plus", code);
     let part = Microcontroller::find("rp2040").unwrap();
     let image = Image::parse(&elf).unwrap();
     let mut machine = part.load(&image).unwrap();
@@ -113,10 +102,6 @@ fn what_is_in_its_manual_makes_no_band() {
     machine.run(&mut banded, 500);
     let own = banded.base().now();
     assert_eq!(own, 3 * 2 + 1 + 2 * 496);
-    assert!(
-        banded
-            .estimates(|_| true)
-            .iter()
-            .all(|(_, cycles)| *cycles == own)
-    );
+    let estimates = banded.estimates(|_| true);
+    assert!(estimates.iter().all(|(_, cycles)| *cycles == own));
 }

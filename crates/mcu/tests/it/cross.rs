@@ -64,6 +64,11 @@ pub fn load(elf: &[u8], part: &str) -> Result<SimulatedMachine, McuError> {
     part.load(&Image::parse(elf)?)
 }
 
+/// Why the part does not take the program.
+pub fn refusal(elf: &[u8], part: &str) -> String {
+    load(elf, part).unwrap_err().to_string()
+}
+
 fn qemu(core: Core, elf: &Path) -> Command {
     let mut command = Command::new(QEMU);
     let board = match core {

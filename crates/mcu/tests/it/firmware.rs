@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use keymark_mcu::image::Image;
-use keymark_mcu::instruction::Register;
 use keymark_mcu::listing::Listing;
-use keymark_mcu::machine::{CpuFault, Reason, SimulatedMachine, Stop};
+use keymark_mcu::machine::{Reason, SimulatedMachine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Banded;
 use keymark_mcu::profiler::Profiler;
 use keymark_mcu::timing::{Timing, Untimed};
 
-use crate::cross::{GCC, assembled, load, needs};
+use crate::cross::{GCC, assembled, load, needs, refusal};
+use crate::register;
 
 /// A program at that address, with these further words for the compiler.
 fn build_at(address: u32, assembly: &str, words: &[&str]) -> Vec<u8> {
@@ -41,15 +41,14 @@ const PLAIN: &str = "bx lr\n.thumb_func\n.type reset, %function\n.global reset\n
 fn what_is_no_thumb_code_does_not_begin() {
     needs!(GCC);
     let even = ".global reset\nreset: b .";
-    let elf = build(even);
-    let refused = load(&elf, "stm32l432").unwrap_err().to_string();
-    assert!(refused.contains("entry 0x08000000 is not"), "{refused}");
-    let elf = build(&with_vectors(
-        0x2000_1000,
-        "bx lr\n.global reset\nreset: b .",
-    ));
-    let refused = load(&elf, "stm32l432").unwrap_err().to_string();
-    assert!(refused.contains("entry 0x08000042 is not"), "{refused}");
+    let in_table = with_vectors(0x2000_1000, &format!("bx lr\n{even}"));
+    for (code, entry) in [(even, "0x08000000"), (&in_table, "0x08000042")] {
+        let refused = refusal(&build(code), "stm32l432");
+        assert!(
+            refused.contains(&format!("entry {entry} is not")),
+            "{refused}"
+        );
+    }
 }
 
 #[test]
@@ -144,7 +143,7 @@ fn the_cycle_counter_is_keymark_s_own_count() {
     for part in ["stm32f103", "stm32f405", "stm32l432"] {
         let (machine, profiler, stop) = timed(&elf, part);
         assert_eq!(stop, Stop::Exit(0), "{part}");
-        let [begun, ended] = [5, 6].map(|number| machine.registers.get(Register::new(number)));
+        let [begun, ended] = [5, 6].map(|number| register(&machine, number));
         let phases = profiler.pipeline().phases();
         let phase = phases.iter().find(|phase| phase.number == 1).unwrap();
         let between = u64::from(ended.wrapping_sub(begun));
@@ -166,7 +165,7 @@ fn systick_interrupts_and_counts() {
     let elf = build(&with_vectors(0x2000_1000, &code));
     let (machine, _, stop) = timed(&elf, "stm32l432");
     assert_eq!(stop, Stop::Exit(0));
-    let register = |number| machine.registers.get(Register::new(number));
+    let register = |number| register(&machine, number);
     let gone = register(6) - register(5);
     assert!(
         (9_900..10_100).contains(&gone),
@@ -193,7 +192,7 @@ fn supervisor_calls_come_back() {
     let elf = build(&with_vectors(0x2000_1004, &code));
     let (machine, _, stop) = timed(&elf, "stm32f103");
     assert_eq!(stop, Stop::Exit(0));
-    let seen = [6, 7, 8, 9, 13].map(|number| machine.registers.get(Register::new(number)));
+    let seen = [6, 7, 8, 9, 13].map(|number| register(&machine, number));
     assert_eq!(seen, [111, 0x8000_0000, 8, 0, 0x2000_1004]);
 }
 
@@ -206,18 +205,12 @@ fn registers_of_the_part_and_bit_bands_answer() {
          ldr r6, [r0]\nldr r7, [r2]\nldr r0, =0x10000000\nstr r2, [r0, #8]\nldr r8, [r0, #8]\nldr r0, =0x40026000\nldr r1, [r0]\n.ltorg";
     let elf = build(&with_vectors(0x2000_1000, code));
     let (machine, _, stop) = timed(&elf, "stm32f405");
-    let seen = [5, 6, 7, 8].map(|number| machine.registers.get(Register::new(number)));
+    let seen = [5, 6, 7, 8].map(|number| register(&machine, number));
     assert_eq!(seen, [0x3_0083, 0x20, 1, 0x2200_2014]);
-    assert!(
-        matches!(
-            stop,
-            Stop::Fault(CpuFault {
-                reason: Reason::Bus(_),
-                ..
-            })
-        ),
-        "{stop}"
-    );
+    let Stop::Fault(fault) = stop else {
+        panic!("{stop}");
+    };
+    assert!(matches!(fault.reason, Reason::Bus(_)), "{fault}");
 }
 
 /// `examples/mcu`, built in a directory of its own.
@@ -321,7 +314,7 @@ fn registers(part: &str, front: &str, code: &str, words: &[&str]) -> ([u32; 8], 
     );
     let (machine, _, stop) = timed(&elf, part);
     assert_eq!(stop, Stop::Exit(0), "{part} {words:?}");
-    let values = [0, 1, 2, 3, 4, 5, 6, 7].map(|one| machine.registers.get(Register::new(one)));
+    let values = std::array::from_fn(|number| register(&machine, number as u32));
     (values, machine)
 }
 
@@ -382,39 +375,25 @@ fn what_is_linked_for_another_part_is_refused() {
         ("nrf52840", "1024 KiB of flash at 0x00000000"),
         ("rp2040", "linked for RAM"),
     ] {
-        let refused = load(&elf, part).unwrap_err().to_string();
+        let refused = refusal(&elf, part);
         let all = refused.contains("bytes at 0x08000000 do not fit") && refused.contains(memory);
         assert!(all, "{part}: {refused}");
     }
     // A variable behind the RAM, code in what is no memory, and data too large to lie apart.
-    for (section, place, shown) in [
-        (
-            ".section .x, \"aw\"\n.word 1",
-            "0x20010000",
-            "4 bytes at 0x20010000",
-        ),
-        (
-            ".section .x, \"ax\"\nnop",
-            "0x10000000",
-            "2 bytes at 0x10000000",
-        ),
-        (
-            ".section .x, \"a\"\n.space 0x10001",
-            "0x90000000",
-            "65537 bytes at 0x90000000",
-        ),
+    for (section, bytes, place) in [
+        ("\"aw\"\n.word 1", 4, "0x20010000"),
+        ("\"ax\"\nnop", 2, "0x10000000"),
+        ("\"a\"\n.space 0x10001", 0x10001, "0x90000000"),
     ] {
-        let words = [
-            "-mcpu=cortex-m3",
-            &format!("-Wl,--section-start=.x={place}"),
-        ];
-        let elf = build_at(
-            0x0800_0000,
-            &(with_vectors(0x2000_1000, PLAIN) + section),
-            &words,
+        let start = format!("-Wl,--section-start=.x={place}");
+        let table = with_vectors(0x2000_1000, PLAIN);
+        let code = format!("{table}.section .x, {section}");
+        let elf = build_at(0x0800_0000, &code, &["-mcpu=cortex-m3", &start]);
+        let refused = refusal(&elf, "stm32f103");
+        assert!(
+            refused.contains(&format!("{bytes} bytes at {place}")),
+            "{refused}"
         );
-        let refused = load(&elf, "stm32f103").unwrap_err().to_string();
-        assert!(refused.contains(shown), "{refused}");
     }
 }
 

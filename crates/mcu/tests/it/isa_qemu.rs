@@ -27,7 +27,7 @@ const LAYOUT: Layout = Layout {
 /// Runs it in the simulator; gives what it writes.
 fn simulate(core: Core, elf: &[u8]) -> (SimulatedMachine, String) {
     let machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
-    let mut machine = machine.with_architecture(core.architecture());
+    let mut machine = machine.with_core(core);
     assert_eq!(machine.run(&mut Untimed, 1_000_000_000), Stop::Exit(0));
     let output = String::from_utf8(machine.take_output()).unwrap();
     (machine, output)

@@ -4,7 +4,7 @@ use keymark_mcu::instruction::Register;
 use keymark_mcu::machine::{CpuFault, Reason, SimulatedMachine, Stop};
 use keymark_mcu::timing::{Retired, Timing, Untimed};
 
-use crate::{FLASH, LAYOUT, RAM, machine, set};
+use crate::{FLASH, LAYOUT, RAM, machine, register, set};
 
 const START: u32 = FLASH + 0x100;
 
@@ -19,10 +19,6 @@ fn run(code: &[u16], values: &[u32]) -> (SimulatedMachine, Stop) {
 fn no_code(address: u32) -> Stop {
     let reason = Reason::NoCode;
     Stop::Fault(CpuFault { address, reason })
-}
-
-fn register(machine: &SimulatedMachine, number: u32) -> u32 {
-    machine.registers.get(Register::new(number))
 }
 
 #[test]
@@ -85,11 +81,7 @@ fn breakpoints_are_markers() {
     assert_eq!(marked.run(&mut markers, 5), Stop::Limit);
     assert_eq!(markers.markers, [(1, 1), (3, 0xff), (4, 0)]);
     assert_eq!(markers.retired, 5);
-}
-
-#[test]
-fn breakpoints_are_unconditional() {
-    // movs r0, #1; ite eq; bkpt #1; bkpt #2; b . (A7.7.17)
+    // They are unconditional: movs r0, #1; ite eq; bkpt #1; bkpt #2; b . (A7.7.17)
     let mut marked = machine(&[(START, &[0x2001, 0xbf0c, 0xbe01, 0xbe02, 0xe7fe])]);
     let mut markers = Markers::default();
     assert_eq!(marked.run(&mut markers, 5), Stop::Limit);
@@ -104,13 +96,10 @@ fn a_program_can_ask_what_semihosting_can_do() {
     set(&mut asking, &[1, RAM, 0, 0, 0, RAM + 0x40]);
     let open = [RAM + 0x20, 0, 21].map(u32::to_le_bytes).concat();
     let read = [0, RAM + 0x80, 8].map(u32::to_le_bytes).concat();
-    for (address, bytes) in [(RAM, &open), (RAM + 0x40, &read)] {
+    let name = b":semihosting-features\0";
+    for (address, bytes) in [(RAM, &open[..]), (RAM + 0x20, name), (RAM + 0x40, &read)] {
         asking.memory.load(address, bytes).unwrap();
     }
-    asking
-        .memory
-        .load(RAM + 0x20, b":semihosting-features\0")
-        .unwrap();
     asking.run(&mut Untimed, 20);
     assert_eq!(asking.memory.bytes(RAM + 0x80, 5).unwrap(), b"SHFB\x03");
     assert_eq!(register(&asking, 0), 3, "bytes that are not there");

@@ -50,6 +50,10 @@ fn set(machine: &mut SimulatedMachine, values: &[u32]) {
     }
 }
 
+fn register(machine: &SimulatedMachine, number: u32) -> u32 {
+    machine.registers.get(Register::new(number))
+}
+
 /// The smallest part that has the instructions.
 fn part(umaal: Umaal) -> Microcontroller {
     let name = match umaal {

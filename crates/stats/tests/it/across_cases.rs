@@ -1,8 +1,8 @@
 //! "Same", and the geometric mean over cases: seeded simulations.
 
-use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
+use keymark_stats::{LogRatio, Seconds, mean_of_runs};
 
-use crate::Noise;
+use crate::{Noise, holds, share};
 
 const ROUNDS: u64 = 2_000;
 const CASES: usize = 8;
@@ -20,10 +20,6 @@ impl Noise {
     }
 }
 
-fn share(of: impl Fn(u64) -> bool) -> f64 {
-    crate::share(ROUNDS, |seed| of(*seed))
-}
-
 /// Whether the 95 % interval lies within 2 %.
 fn same(ratio: &LogRatio) -> bool {
     ratio.p_differs_at_least_by(0.02) < 0.025
@@ -33,7 +29,7 @@ fn same(ratio: &LogRatio) -> bool {
 fn what_differs_by_the_margin_is_seldom_called_the_same() {
     for factor in [1.02, 1.0 / 1.02] {
         for (runs, deviation) in [(3, 0.002), (5, 0.005), (10, 0.02)] {
-            let wrong = share(|seed| {
+            let wrong = share(ROUNDS, |&seed| {
                 let pairs = Noise::new(seed).pairs(runs, deviation, factor);
                 same(&LogRatio::of_pairs(&pairs).unwrap())
             });
@@ -46,7 +42,7 @@ fn what_differs_by_the_margin_is_seldom_called_the_same() {
 #[test]
 fn what_is_the_same_is_called_so_if_it_is_known_well_enough() {
     for (runs, deviation, least, most) in [(5, 0.005, 0.99, 1.0), (5, 0.05, 0.0, 0.05)] {
-        let called = share(|seed| {
+        let called = share(ROUNDS, |&seed| {
             let pairs = Noise::new(seed).pairs(runs, deviation, 1.0);
             same(&LogRatio::of_pairs(&pairs).unwrap())
         });
@@ -55,17 +51,13 @@ fn what_is_the_same_is_called_so_if_it_is_known_well_enough() {
     }
 }
 
-fn holds(ratio: &Estimate<Ratio>, truth: f64) -> bool {
-    ratio.low.unwrap().0 <= truth && truth <= ratio.high.unwrap().0
-}
-
 #[test]
 fn the_geometric_mean_over_cases_covers_with_runs_as_units() {
     // Cases take 1 to 8 ms, and the new side 0.9× to 1.25× that.
     let factors: Vec<f64> = (0..CASES).map(|case| 0.9 + 0.05 * case as f64).collect();
     let truth = (factors.iter().map(|f| f.ln()).sum::<f64>() / CASES as f64).exp();
     for shared in [0.0, 0.1] {
-        let covered = share(|seed| {
+        let covered = share(ROUNDS, |&seed| {
             let mut noise = Noise::new(70_000 + seed);
             let mut side = |factors: &[f64]| -> Vec<Seconds> {
                 let mut run = |_| {
@@ -89,7 +81,7 @@ fn the_geometric_mean_over_cases_covers_with_runs_as_units() {
 #[test]
 fn ratios_of_one_run_cover_together_however_they_depend_on_each_other() {
     for shared in [0.0, 0.05] {
-        let covered = share(|seed| {
+        let covered = share(ROUNDS, |&seed| {
             let mut noise = Noise::new(90_000 + seed);
             // What all pairs of a round share with the baseline, and what each has for itself.
             let moods: Vec<f64> = (0..20).map(|_| shared * noise.normal()).collect();

@@ -252,6 +252,7 @@ enum Meeting {
 
 /// Means of each case in that number of runs of two sides; one case of the second takes `factor` as long.
 struct TwoSeries {
+    meeting: Meeting,
     old: Vec<Vec<Seconds>>,
     new: Vec<Vec<Seconds>>,
 }
@@ -259,16 +260,11 @@ struct TwoSeries {
 impl TwoSeries {
     fn drawn(seed: u64, runs: usize, meeting: Meeting, factor: f64) -> Self {
         let mut noise = Noise::new(7_000 + seed);
-        let mut machine = |same: Option<&Vec<f64>>| -> Vec<f64> {
-            match same {
-                Some(moods) => moods.clone(),
-                None => (0..runs).map(|_| SHARED * noise.normal()).collect(),
-            }
-        };
-        let before = machine(None);
+        let mut moods = || -> Vec<f64> { (0..runs).map(|_| SHARED * noise.normal()).collect() };
+        let before = moods();
         let after = match meeting {
-            Meeting::Apart => machine(None),
-            Meeting::Alternating => machine(Some(&before)),
+            Meeting::Apart => moods(),
+            Meeting::Alternating => before.clone(),
         };
         let mut side = |moods: &[f64], factor: f64| -> Vec<Vec<Seconds>> {
             let mut case = |number: usize| -> Vec<Seconds> {
@@ -279,30 +275,27 @@ impl TwoSeries {
             (0..CASES).map(&mut case).collect()
         };
         let (old, new) = (side(&before, 1.0), side(&after, factor));
-        Self { old, new }
+        Self { meeting, old, new }
+    }
+
+    fn ratio(&self, new: &[Seconds], old: &[Seconds]) -> Option<LogRatio> {
+        match self.meeting {
+            Meeting::Apart => LogRatio::between_runs(new, old),
+            Meeting::Alternating => {
+                let pairs = new.iter().copied().zip(old.iter().copied());
+                LogRatio::of_pairs(&pairs.collect::<Vec<_>>())
+            }
+        }
     }
 
     /// Which cases are an alarm, all considered: one direction of a test at 5 %.
-    fn alarms(
-        &self,
-        evidence: impl Fn(&[Seconds], &[Seconds]) -> LogRatio,
-        above: f64,
-    ) -> Vec<bool> {
+    fn alarms(&self, above: f64) -> Vec<bool> {
         let cases = self.new.iter().zip(&self.old);
         let probabilities: Vec<f64> = cases
-            .map(|(new, old)| evidence(new, old).p_slower_than(above))
+            .map(|(new, old)| self.ratio(new, old).unwrap().p_slower_than(above))
             .collect();
         holm(&probabilities).iter().map(|p| *p < 0.025).collect()
     }
-}
-
-fn of_series(new: &[Seconds], old: &[Seconds]) -> LogRatio {
-    LogRatio::between_runs(new, old).unwrap()
-}
-
-fn of_pairs(new: &[Seconds], old: &[Seconds]) -> LogRatio {
-    let pairs: Vec<_> = new.iter().copied().zip(old.iter().copied()).collect();
-    LogRatio::of_pairs(&pairs).unwrap()
 }
 
 /// Shares of comparisons with any alarm, and with one for the first case.
@@ -311,10 +304,7 @@ fn alarms(runs: usize, meeting: Meeting, factor: f64, above: f64) -> (f64, f64) 
     let (mut any, mut first) = (0, 0);
     for seed in 0..ROUNDS {
         let series = TwoSeries::drawn(seed.into(), runs, meeting, factor);
-        let alarms = match meeting {
-            Meeting::Apart => series.alarms(of_series, above),
-            Meeting::Alternating => series.alarms(of_pairs, above),
-        };
+        let alarms = series.alarms(above);
         any += u32::from(alarms.contains(&true));
         first += u32::from(alarms[0]);
     }

@@ -12,7 +12,6 @@
 mod across_cases;
 mod calibration;
 mod coverage;
-
 mod properties;
 mod usl;
 

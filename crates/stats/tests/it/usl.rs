@@ -1,8 +1,10 @@
 //! The scalability law recovers what made the data.
 
-use keymark_stats::{Estimate, Level, Usl, UslError, Window, fit_usl};
+use keymark_stats::{Level, Usl, UslError, Window, fit_usl};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::holds;
 
 /// Windows of a law, each disturbed by up to `noise` of itself.
 fn levels(at: &[u32], law: impl Fn(f64) -> f64, noise: f64) -> Vec<Level> {
@@ -71,9 +73,8 @@ fn intervals_cover() {
     let (mut sigma, mut kappa, mut rejected) = (0, 0, 0);
     for seed in 0..200 {
         let usl = fit_usl(&seeded(seed, &AT, law(1000.0, 0.05, 0.002), 0.05), seed).unwrap();
-        let within = |e: &Estimate<f64>, x| e.low.unwrap() <= x && x <= e.high.unwrap();
-        sigma += u32::from(within(&usl.sigma, 0.05));
-        kappa += u32::from(within(&usl.kappa, 0.002));
+        sigma += u32::from(holds(&usl.sigma, 0.05));
+        kappa += u32::from(holds(&usl.kappa, 0.002));
         rejected += u32::from(usl.rejected());
     }
     println!("usl, of 200: sigma {sigma}, kappa {kappa} covered; {rejected} rejected");

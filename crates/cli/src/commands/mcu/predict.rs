@@ -177,7 +177,7 @@ fn row(prediction: &Prediction) -> Value {
     let varied = prediction
         .variations
         .iter()
-        .map(|(assumption, cycles)| (assumption.name(), *cycles));
+        .map(|(assumption, cycles)| (assumption.name, *cycles));
     json!({
         "mcu": prediction.target.mcu.name,
         "algorithm": kernel.name(),

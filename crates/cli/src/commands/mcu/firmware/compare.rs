@@ -58,7 +58,7 @@ impl ChangeRow {
             timing.estimates(|phase| is_whole || Some(phase) == number)
         };
         let both = variations(before).into_iter().zip(variations(after));
-        let doubts = both.filter(|((assumption, _), _)| assumption.is_doubt());
+        let doubts = both.filter(|((assumption, _), _)| assumption.is_doubt);
         let changes = doubts.map(|((_, before), (_, after))| after as f64 / before as f64 - 1.0);
         Some(changes.fold((own, own), |(low, high), change| {
             (low.min(change), high.max(change))
