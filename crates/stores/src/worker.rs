@@ -71,10 +71,9 @@ fn start_with(key: &KeyLocator, used: KeyUse) -> Result<WorkerProcess, Error> {
 
 /// Is such a worker, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
-    let accepted = accept().during("running as a worker")?;
-    let mut socket = &accepted.socket;
-    let (key, used): (KeyLocator, KeyUse) = worker::read(&mut socket)?;
-    worker::serve(&accepted.socket, &accepted.socket, open(&key, used))
+    let (socket, _) = accept().during("running as a worker")?;
+    let (key, used): (KeyLocator, KeyUse) = worker::read(&mut &socket)?;
+    worker::serve(&socket, &socket, open(&key, used))
 }
 
 /// Opens the key in this process.

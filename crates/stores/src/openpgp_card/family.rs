@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use keymark_bench::{Error, Profile, ProfileStore, StoreKind};
+use keymark_bench::{Error, Profile, ProfileStore};
 
 use super::inserted::InsertedCard;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use crate::device::{Device, Looked, StoreFamily, Wish};
+use crate::device::{Device, Looked, Wish};
 use crate::user::{TokenName, User};
 
-/// Cards in readers, the virtual card, and twins.
-pub const FAMILY: StoreFamily = StoreFamily {
-    store: StoreKind::OPENPGP_CARD,
-    look,
-};
-
-fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
+/// Looks for cards in readers, the virtual card, and twins.
+pub fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
     match wish {
         Wish::Software => {}
         Wish::Default => looked

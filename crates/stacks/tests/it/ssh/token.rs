@@ -51,14 +51,7 @@ struct Logged {
 
 impl Logged {
     fn in_with(label: &str, algorithm: &str) -> Self {
-        let pin = PinSource::Known(Pin::new(PIN));
-        let user = User {
-            pins: Pins {
-                user: pin.clone(),
-                admin: pin,
-            },
-            ..User::of_made_device()
-        };
+        let user = User::with_pin(Pin::new(PIN));
         let module = ModuleFile::new(SoftHsmToken::library());
         let uri = format!("{URI};object={label}").parse().unwrap();
         let token = TokenHere::known(&module, &uri, &user, &Run::new(0)).unwrap();

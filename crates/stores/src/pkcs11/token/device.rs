@@ -15,7 +15,7 @@ use crate::device::{Device, Fact, PublicPart, Run};
 use crate::journal::Journal;
 use crate::pkcs11::module::modules::Places;
 use crate::pkcs11::module::process::{DeviceChoice, ProcessStore, TokenProcess, public_parts};
-use crate::pkcs11::temporary::{ManagedToken, user_of};
+use crate::pkcs11::temporary::ManagedToken;
 use crate::pkcs11_uri::{Described, ObjectPart, Pkcs11Uri};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
@@ -67,7 +67,7 @@ impl TokenDevice {
             capabilities: own.capabilities(),
             found: own.found.clone(),
             wanted: ObjectPart::default(),
-            user: user_of(&own.pin),
+            user: User::with_pin(own.pin.clone()),
             managed: Some(own),
             process: OnceLock::new(),
         }
@@ -168,7 +168,7 @@ impl Device for TokenDevice {
         }
         let file = &file.path;
         let known = Places::of_user().modules();
-        let is_known = known.iter().any(|known| known.file == *file);
+        let is_known = known.iter().any(|known| known.file.path == *file);
         let serial = Some(info.serial.clone()).filter(|serial| !serial.is_empty());
         let uri = Pkcs11Uri {
             described: [(Described::Token, info.label.clone())]

@@ -17,8 +17,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-pub(crate) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
+pub(crate) use self::client::{Readers, TokenProcess, initialize_token, look_at, public_parts};
 pub use self::serve::serve;
+pub use self::store::ModuleAccess;
 pub(crate) use self::store::{DeviceChoice, ProcessStore};
 use crate::access::Certificate;
 use crate::pkcs11::module::ModuleFile;
