@@ -141,7 +141,7 @@ impl KeymarkProcess {
     ) -> Result<(), Error> {
         let begin = self.clock.now();
         let (mut told, mut interrupted, mut before) = (false, false, Duration::ZERO);
-        while !self.is_ready()? {
+        while !is_readable(&self.socket, LOOK).during("poll")? {
             if ending == EndPolicy::BreaksOff && notice.has_ended() && !interrupted {
                 interrupted = true;
                 if let Some(watch) = &self.watch {
@@ -174,10 +174,6 @@ impl KeymarkProcess {
             before = since;
         }
         Ok(())
-    }
-
-    fn is_ready(&self) -> Result<bool, Error> {
-        is_readable(&self.socket, LOOK).during("poll")
     }
 
     /// The calls of its threads that have not returned, and for how long they are known not to have, longest first.

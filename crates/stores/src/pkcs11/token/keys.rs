@@ -125,10 +125,7 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "of the other attributes nothing is asked"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "no others are asked for")]
     pub(super) fn read(
         session: &Session,
         object: ObjectHandle,
@@ -211,10 +208,7 @@ pub(crate) fn parameters_of(family: Family) -> Option<Vec<u8>> {
 }
 
 /// Type and parameter set of a key that has one (3.2 §6.67.2, §6.68.2).
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families have no parameter sets"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others have no sets")]
 pub(crate) fn parameter_set(family: Family) -> Option<(KeyType, ParameterSetType)> {
     let dsa = |set: MlDsaParameterSetType| Some((KeyType::ML_DSA, set.into()));
     let kem = |set: MlKemParameterSetType| Some((KeyType::ML_KEM, set.into()));

@@ -56,7 +56,7 @@ impl Loaded for &'static Libgcrypt {
         };
         let refused = |error| Error::call("gcry_sexp_new", error, "");
         Ok(Box::new(Handle {
-            library: *self,
+            library: self,
             key: self.key(&key::encode(key)?).map_err(refused)?,
             algorithm: key.algorithm,
             call,

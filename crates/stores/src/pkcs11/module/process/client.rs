@@ -128,8 +128,8 @@ pub(crate) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<Mod
 #[derive(derive_more::Debug)]
 #[debug("TokenProcess({})", open.info.id())]
 pub(crate) struct TokenProcess {
-    pub(super) open: OpenRequest,
-    pub(super) user: User,
+    pub(crate) open: OpenRequest,
+    pub(crate) user: User,
     state: Mutex<State>,
 }
 
@@ -191,13 +191,15 @@ impl TokenProcess {
             wanted,
             ..self.open.clone()
         };
-        let another = Self {
+        let pin = self.state.lock().pin.clone();
+        Ok(Self {
             open,
             user: self.user.clone(),
-            state: Mutex::default(),
-        };
-        another.state.lock().pin = self.state.lock().pin.clone();
-        Ok(another)
+            state: Mutex::new(State {
+                pin,
+                ..State::default()
+            }),
+        })
     }
 
     /// Logs in, and keeps the journal there from now on.
@@ -318,8 +320,7 @@ impl TokenProcess {
             });
             match said? {
                 ModuleReply::WantsPin(what) => {
-                    let pin: ModuleRequest =
-                        ModuleRequest::Pin(self.pin(state, &what).map(PipedPin));
+                    let pin: ModuleRequest = ModuleRequest::Pin(self.pin(state, &what));
                     state.process.as_mut().ok_or_else(gone)?.send(&pin)?;
                 }
                 ModuleReply::Tell(text) => self.user.notice.tell(&text),
@@ -329,13 +330,12 @@ impl TokenProcess {
     }
 
     /// Fetched once.
-    fn pin(&self, state: &mut State, what: &str) -> Result<Pin, Error> {
-        if let Some(pin) = &state.pin {
-            return Ok(pin.clone());
-        }
-        let pin = self.user.pins.of(&self.open.info.id()).user.fetch(what)?;
-        state.pin = Some(pin.clone());
-        Ok(pin)
+    fn pin(&self, state: &mut State, what: &str) -> Result<PipedPin, Error> {
+        let pin = match state.pin.take() {
+            Some(pin) => pin,
+            None => self.user.pins.of(&self.open.info.id()).user.fetch(what)?,
+        };
+        Ok(PipedPin(state.pin.insert(pin).clone()))
     }
 }
 

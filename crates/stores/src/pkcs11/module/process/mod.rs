@@ -72,13 +72,13 @@ pub(crate) struct WorkersRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OpenRequest {
     file: ModuleFile,
-    info: TokenInfo,
+    pub(crate) info: TokenInfo,
     device: DeviceName,
     owner: Owner,
     /// Its user's name for it, if test keys may be written to it.
-    write: Option<TokenName>,
+    pub(crate) write: Option<TokenName>,
     /// The key that is meant, if one is.
-    wanted: ObjectPart,
+    pub(crate) wanted: ObjectPart,
     /// The directory of journals, and the run's name there.
     journals: Option<(PathBuf, String)>,
 }
