@@ -17,7 +17,7 @@ use keymark_stores::device::Run;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::KeyStore;
-use keymark_stores::user::{Pin, PinSource, Pins, User};
+use keymark_stores::user::{Pin, User};
 use keymark_testkit::assert_says;
 use keymark_testkit::place::said;
 use keymark_testkit::process::{free_port, this_test_program};
