@@ -22,7 +22,7 @@ pub(crate) fn print() {
     let features = FEATURES.iter().filter(|(_, built)| *built);
     let kryoptic = Places::of_user().named("kryoptic");
     let kryoptic = kryoptic.map_or("not here".to_owned(), |module| {
-        module.file.display().to_string()
+        module.file.path.display().to_string()
     });
     let library = |library: Library| {
         let loaded = software::load(library).map(|loaded| loaded.version());

@@ -102,7 +102,6 @@ pub fn sign_message_init(ctx: &mut PkeyCtx<Private>) -> Result<(), ErrorStack> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

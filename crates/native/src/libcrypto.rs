@@ -4,11 +4,6 @@
 //! its own configuration; other builds of it can be loaded at the same time. Keys come in as DER; contexts are set up
 //! once, as callers do.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_long, c_uchar, c_ulong, c_void};
 use std::ptr;

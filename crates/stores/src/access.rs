@@ -2,18 +2,17 @@
 //! keys have, a stack asks for the one that it needs; neither names the other.
 
 use std::ffi::OsString;
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
-use keymark_bench::worker::WorkerProcess;
 use serde::{Deserialize, Serialize};
 use strum::EnumDiscriminants;
 
 use crate::card::{CardAccess, Slot};
+use crate::pkcs11::ModuleAccess;
 use crate::pkcs11_uri::Pkcs11Uri;
 use crate::scheme::Scheme;
 use crate::test_key::{SealedKey, TestKey};
@@ -31,22 +30,9 @@ pub enum Access {
     /// A slot of a card in a reader.
     Card(Arc<dyn CardAccess>, Slot),
     /// An object on a token behind a PKCS#11 module.
-    Module(Arc<dyn ModuleAccess>),
+    Module(ModuleAccess),
     /// A key that only another process of keymark's can open.
     Locator(KeyLocator),
-}
-
-/// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
-pub trait ModuleAccess: Debug + Send + Sync {
-    /// Returns the means by which a program uses the key. A test key is written to the token for it, if that is one of
-    /// keymark's own, and given a certificate where one is wanted; owners have seen to it for other keys.
-    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
-
-    /// The module's other tokens that would take a PIN.
-    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error>;
-
-    /// A process of keymark's with one worker, which does that with the key.
-    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
 }
 
 /// Need of a program for a certificate of its key.
@@ -107,7 +93,7 @@ impl Access {
     }
 
     /// The token's way.
-    pub fn into_module(self) -> Result<Arc<dyn ModuleAccess>, Error> {
+    pub fn into_module(self) -> Result<ModuleAccess, Error> {
         match self {
             Self::Module(module) => Ok(module),
             Self::KeyFile(_) | Self::Card(..) | Self::Locator(_) => Err(Error::call(
@@ -161,12 +147,8 @@ impl ProgramKey {
         if self.uri.object.names_one() {
             return Ok(self);
         }
-        let advice = "add object=LABEL or id=%NN";
-        Err(Error::call(
-            "reading a pkcs11: URI",
-            "it names no key",
-            advice,
-        ))
+        let (call, advice) = ("reading a pkcs11: URI", "add object=LABEL or id=%NN");
+        Err(Error::call(call, "it names no key", advice))
     }
 
     /// The module's file.

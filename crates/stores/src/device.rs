@@ -32,23 +32,9 @@ pub enum Wish {
     All,
 }
 
-/// A family of key stores: one folder, registered in [`crate::registry`].
-#[derive(Debug, Clone, Copy)]
-pub struct StoreFamily {
-    /// Kind of its devices.
-    pub store: StoreKind,
-    /// Looks for the devices that are wanted, and adds them to those that others have found.
-    pub look: fn(&Wish, &User, &mut Looked) -> Result<(), Error>,
-}
-
-impl StoreFamily {
-    /// Looks for the devices that are wanted.
-    pub fn found(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
-        let mut looked = Looked::default();
-        (self.look)(wish, user, &mut looked)?;
-        Ok(looked)
-    }
-}
+/// A family of key stores, one folder, registered in [`crate::registry`]: looks for its devices that are wanted, and adds
+/// them to those that others have found.
+pub type StoreFamily = fn(&Wish, &User, &mut Looked) -> Result<(), Error>;
 
 /// Result of looking for devices.
 #[derive(Debug, Default)]

@@ -1,10 +1,5 @@
 //! Stores of private keys. One folder a family; [`registry`] has the list.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 pub mod access;
 pub mod answer;
 pub mod card;

@@ -98,10 +98,7 @@ impl PublicKey {
 
     /// A key from its octets, of the families that have no other form: RFC 7748 and 8032, ML-DSA (FIPS 204 §7.2) and
     /// ML-KEM (FIPS 203 §7.1).
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families are not of this kind"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "others are no octets")]
     pub fn string(algorithm: Algorithm, octets: &[u8]) -> Result<Self, ErrorStack> {
         let kind = match algorithm.family() {
             Family::Cv25519 => KeyType::X25519,

@@ -6,22 +6,23 @@ use crate::device::{Looked, StoreFamily, Wish};
 use crate::user::User;
 
 /// All families in the order of tables.
-pub const FAMILIES: &[StoreFamily] = &[
-    crate::software::device::FAMILY,
+const FAMILIES: &[StoreFamily] = &[
+    crate::software::device::look,
     #[cfg(feature = "cards")]
-    crate::openpgp_card::FAMILY,
-    crate::pkcs11::FAMILY,
+    crate::openpgp_card::look,
+    crate::pkcs11::look,
     #[cfg(feature = "tpm")]
-    crate::tpm::FAMILY,
+    crate::tpm::look,
+    // For names that no family knows.
+    crate::pkcs11::called,
 ];
 
 /// Looks for devices of all families.
 pub fn look(wish: &Wish, user: &User) -> Result<Looked, Error> {
     let mut all = Looked::default();
-    for family in FAMILIES {
-        (family.look)(wish, user, &mut all)?;
+    for look in FAMILIES {
+        look(wish, user, &mut all)?;
     }
-    crate::pkcs11::called(wish, user, &mut all)?;
     Ok(all)
 }
 

@@ -183,7 +183,7 @@ fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, Error
 }
 
 /// The private number of a key on a Weierstrass curve, as long as the curve's are.
-pub(crate) fn ec_scalar(pkey: &PKeyRef<Private>) -> Result<Vec<u8>, ErrorStack> {
+fn ec_scalar(pkey: &PKeyRef<Private>) -> Result<Vec<u8>, ErrorStack> {
     let ec = pkey.ec_key()?;
     let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
     ec.private_key().to_vec_padded(bytes)

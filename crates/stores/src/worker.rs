@@ -54,8 +54,8 @@ pub fn start(access: &Access, used: KeyUse) -> Result<WorkerProcess, Error> {
 /// Starts a worker. Its key and work go through a socket, where neither other users nor a
 /// listing of processes see it.
 fn start_with(key: &KeyLocator, used: KeyUse) -> Result<WorkerProcess, Error> {
-    let failed = |error| Error::call("starting keymark as a worker", error, "");
-    let mut command = program::command(&std::env::current_exe().map_err(failed)?);
+    let keymark = std::env::current_exe().during("starting keymark as a worker")?;
+    let mut command = program::command(&keymark);
     // As for keymark's own threads, which it is compared with. No more is passed on, as a PIN may be in it.
     for name in program::SETTINGS {
         if let Some(value) = std::env::var_os(name) {
@@ -71,10 +71,9 @@ fn start_with(key: &KeyLocator, used: KeyUse) -> Result<WorkerProcess, Error> {
 
 /// Is such a worker, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
-    let accepted = accept().during("running as a worker")?;
-    let mut socket = &accepted.socket;
-    let (key, used): (KeyLocator, KeyUse) = worker::read(&mut socket)?;
-    worker::serve(&accepted.socket, &accepted.socket, open(&key, used))
+    let (socket, _) = accept().during("running as a worker")?;
+    let (key, used): (KeyLocator, KeyUse) = worker::read(&mut &socket)?;
+    worker::serve(&socket, &socket, open(&key, used))
 }
 
 /// Opens the key in this process.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use keymark_stores::pkcs11::ManagedKind;
+use keymark_stores::pkcs11::modules::Places;
 use keymark_testkit::softhsm::{LABEL, PIN};
 use tempfile::TempDir;
 
@@ -25,7 +26,7 @@ impl KryopticToken {
     pub(crate) fn new() -> Result<Self, Failure> {
         let token = Self {
             directory: TempDir::new()?,
-            library: ManagedKind::Kryoptic.library()?,
+            library: ManagedKind::Kryoptic.library(&Places::of_user())?,
         };
         let so = ["--so-pin", SO_PIN];
         token.run(token.tool().args(so).args([

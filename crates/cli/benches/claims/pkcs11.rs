@@ -14,9 +14,9 @@ use keymark_bench::case::{Case, Load, StackName};
 use keymark_native::cryptoki::under_way::{UnderWay, Watched, tell_in};
 use keymark_shim_protocol::pkcs11::Call as Noted;
 use keymark_stacks::raw::RawStack;
-use keymark_stores::device::{Run, Wish};
+use keymark_stores::device::{Looked, Run, Wish};
 use keymark_stores::pkcs11;
-use keymark_stores::user::{Pin, PinSource, Pins, User};
+use keymark_stores::user::{Pin, User};
 use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 
 use super::c_loop::{Calls, HALF, Pkcs11Loop};
@@ -164,16 +164,10 @@ fn counted(threads: u32) -> String {
 
 /// keymark's side: a case and the stack on a key that is on the module's token, which the process was started for.
 fn own(module: &Path, key: &str, threads: u32) -> Result<(Case, RawStack), Failure> {
-    let pin = PinSource::Known(Pin::new(PIN));
-    let user = User {
-        pins: Pins {
-            user: pin.clone(),
-            admin: pin,
-        },
-        ..User::of_made_device()
-    };
+    let user = User::with_pin(Pin::new(PIN));
     let uri = format!("{URI};object={key}?module-path={}", module.display());
-    let looked = pkcs11::FAMILY.found(&Wish::Named(vec![uri]), &user)?;
+    let mut looked = Looked::default();
+    pkcs11::look(&Wish::Named(vec![uri]), &user, &mut looked)?;
     let mut devices = looked.devices.into_iter();
     let device = devices.next().ok_or("there is no such token")?;
     let identity = device.identity();

@@ -72,10 +72,6 @@ mechanisms! {
     MlDsa = Asked::MlDsa(SignAdditionalContext::new(HedgeType::Preferred, None)), OfParameterSet;
     /// 3.2 §6.68
     MlKem = Asked::MlKem, OfParameterSet;
-    /// There are such keys.
-    MlDsaKeys = Asked::MlDsaKeyPairGen, OfParameterSet;
-    /// There are such keys.
-    MlKemKeys = Asked::MlKemKeyPairGen, OfParameterSet;
     /// There are keys of X25519 or X448.
     MontgomeryKeys = Asked::EccMontgomeryKeyPairGen, OfCurve;
 }

@@ -4,11 +4,6 @@
 //!
 //! And which of a module's functions have been called and have not returned ([`under_way`]), for observers.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 mod mechanism;
 pub mod under_way;
 

@@ -4,11 +4,6 @@
 //! come out as [S-expressions](sexp); a key is put into the library's secure memory, as gpg-agent does,
 //! since libgcrypt takes other paths with a secret that is there (its mpi/ec.c).
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 pub mod sexp;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};

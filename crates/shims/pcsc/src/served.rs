@@ -21,15 +21,21 @@ use crate::types::{
 
 type Done = Result<(), Code>;
 
+/// Checks whether a pointer is one.
+fn given<T>(pointer: *const T) -> Done {
+    if pointer.is_null() {
+        return Err(Code::INVALID_PARAMETER);
+    }
+    Ok(())
+}
+
 /// The reader's name with that number of NULs behind it: one ends a string, a second one PC/SC's lists.
 fn terminated(nuls: usize) -> Vec<u8> {
     [READER.as_bytes(), &[0; 2][..nuls]].concat()
 }
 
 pub(crate) unsafe fn establish_context(reader: &ServedReader, context: *mut Context) -> Done {
-    if context.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
+    given(context)?;
     // SAFETY: PC/SC wants it valid.
     unsafe { context.write(reader.users().establish()) };
     Ok(())
@@ -45,9 +51,7 @@ pub(crate) unsafe fn list_readers(
     readers: *mut c_char,
     length: *mut Dword,
 ) -> Done {
-    if length.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
+    given(length)?;
     reader.user(context)?;
     // SAFETY: PC/SC's promises are those of `fill`.
     unsafe { fill(&terminated(2), readers.cast(), length) }
@@ -61,15 +65,11 @@ pub(crate) unsafe fn get_status_change(
     count: Dword,
 ) -> Done {
     let user = reader.user(context)?;
-    let Ok(count) = usize::try_from(count) else {
-        return Err(Code::INVALID_PARAMETER);
-    };
+    let count = usize::try_from(count).map_err(|_| Code::INVALID_PARAMETER)?;
     if count == 0 {
         return Ok(());
     }
-    if states.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
+    given(states)?;
     // SAFETY: PC/SC wants `states` good for `count` elements, with their names strings.
     unsafe {
         let states = std::slice::from_raw_parts_mut(states, count);
@@ -101,9 +101,8 @@ pub(crate) unsafe fn connect(
     handle: *mut Handle,
     active: *mut Dword,
 ) -> Done {
-    if handle.is_null() || active.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
+    given(handle)?;
+    given(active)?;
     if name.is_null() {
         return Err(Code::UNKNOWN_READER);
     }
@@ -136,9 +135,7 @@ pub(crate) unsafe fn reconnect(
     initialization: Dword,
     active: *mut Dword,
 ) -> Done {
-    if active.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
+    given(active)?;
     check_terms(share, protocols)?;
     if initialization >= EJECT_CARD {
         return Err(Code::INVALID_VALUE);
@@ -212,9 +209,9 @@ pub(crate) unsafe fn transmit(
     receive: *mut u8,
     receive_length: *mut Dword,
 ) -> Done {
-    if send.is_null() || receive.is_null() || receive_length.is_null() {
-        return Err(Code::INVALID_PARAMETER);
-    }
+    given(send)?;
+    given(receive)?;
+    given(receive_length)?;
     if send_length > MAX_APDU {
         return Err(Code::INSUFFICIENT_BUFFER);
     }

@@ -1,6 +1,8 @@
 //! Abilities of a device, by the keys in its profile: which algorithm a key of the module has, and which mechanisms it
 //! takes.
 
+use std::collections::BTreeSet;
+
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE,
     CK_ULONG, CKA_CLASS, CKA_EC_PARAMS, CKA_KEY_TYPE, CKA_MODULUS, CKA_PARAMETER_SET, CKK_EC,
@@ -132,16 +134,11 @@ pub(crate) enum Range {
 pub(crate) fn range(mechanism: CK_MECHANISM_TYPE, profile: &Profile) -> Option<Range> {
     let families = || profile.capabilities().map(|known| known.algorithm.family());
     let among = |bits: &dyn Fn(Family) -> Option<u32>| {
-        let (mut known, mut all) = (families().filter_map(bits), families().filter_map(bits));
-        let first = known.next()?;
-        let smallest = known.fold(first, u32::min);
-        Some(Range::Bits(smallest, all.by_ref().fold(first, u32::max)))
+        let known: BTreeSet<u32> = families().filter_map(bits).collect();
+        Some(Range::Bits(*known.first()?, *known.last()?))
     };
     let any = |is: &dyn Fn(Family) -> bool| families().any(is).then_some(Range::Any);
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families have mechanisms of their own"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "others have their own")]
     match mechanism {
         // Those of one kind of keys have numbers that follow each other.
         CKM_RSA_PKCS_KEY_PAIR_GEN..=CKM_SHA1_RSA_PKCS_PSS

@@ -12,7 +12,6 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_shim_protocol::pkcs11::Call;
-use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 
@@ -20,6 +19,10 @@ use crate::clock;
 use crate::device::Device;
 use crate::library::tell;
 
+/// A caller that has the token for longer is reported: a login takes milliseconds.
+const SAID_AFTER: Duration = Duration::from_secs(2);
+/// A caller that has it for longer is stuck, and those who wait are refused.
+const REFUSED_AFTER: Duration = Duration::from_secs(10);
 /// Interval at which a lock is tried that another has.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -31,6 +34,30 @@ thread_local! {
 /// The call that this thread is in, if it has the token to itself: what it asks for now, it asks from within.
 pub(crate) fn outer_call() -> Option<Call> {
     OWN.get()
+}
+
+/// A process, and the call that has the token to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) process: u32,
+    pub(crate) call: Call,
+    /// Since when: `CLOCK_MONOTONIC`, in nanoseconds.
+    pub(crate) since: u64,
+}
+
+impl Holder {
+    /// "logging in": what the call does, after "is".
+    #[allow(clippy::wildcard_enum_match_arm, reason = "others leave the state")]
+    const fn doing(self) -> &'static str {
+        match self.call {
+            Call::C_Initialize => "initializing the module",
+            Call::C_Login | Call::C_LoginUser => "logging in",
+            Call::C_GetTokenInfo => "reading the token's state",
+            Call::C_InitToken => "initializing the token",
+            Call::C_InitPIN | Call::C_SetPIN => "setting a PIN",
+            _ => "using the token",
+        }
+    }
 }
 
 /// The threads of one process.
@@ -188,5 +215,5 @@ fn who(holder: Option<Holder>) -> String {
 }
 
 fn doing(holder: Option<Holder>) -> &'static str {
-    holder.map_or("using the token", |holder| holder.doing())
+    holder.map_or("using the token", Holder::doing)
 }

@@ -10,19 +10,24 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use keymark_bench::profile::Quota;
 use keymark_shim_protocol::pkcs11::Call;
 use keymark_shim_protocol::pkcs11::settings::{MOST_LANES, TwinSettings};
-use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SINCE};
 
+use crate::alone::Holder;
 use crate::clock;
 use crate::trace::Mapping;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
 
-/// Positions of the numbers in words. Words 6 and 7 hold the process that has the token to itself.
+/// Positions of the numbers in words.
 const BOOT: usize = 1;
 const LANE_COUNT: usize = 2;
 const DRAWS: usize = 3;
 const QUOTA: usize = 4;
+/// Process and call that have the token to itself; zero while none has.
+const HOLDER: usize = 6;
+const SINCE: usize = 7;
 const FREE: usize = 8;
+/// Bits of a call's number, which begins with 1, behind the process.
+const CALL: u32 = 16;
 const LENGTH: usize = 8 * (FREE + MOST_LANES as usize);
 
 /// The device, mapped.
@@ -106,20 +111,25 @@ impl Device {
 
     /// Returns the process that has the token to itself.
     pub(crate) fn holder_of_token(&self) -> Option<Holder> {
-        let holder = self.numbers.word(HOLDER).load(Acquire);
-        Holder::decode(holder, self.numbers.word(SINCE).load(Relaxed))
+        let holder = self.word(HOLDER).load(Acquire);
+        let call = (holder & ((1 << CALL) - 1)).checked_sub(1)?;
+        Some(Holder {
+            process: u32::try_from(holder >> CALL).ok()?,
+            call: *Call::ALL.get(usize::try_from(call).ok()?)?,
+            since: self.word(SINCE).load(Relaxed),
+        })
     }
 
     /// Notes that this process has the token to itself for that call.
     pub(crate) fn note_holder(&self, call: Call) {
-        self.numbers.word(SINCE).store(clock::now(), Relaxed);
-        let holder = Holder::encode(std::process::id(), call);
-        self.numbers.word(HOLDER).store(holder, Release);
+        self.word(SINCE).store(clock::now(), Relaxed);
+        let holder = u64::from(std::process::id()) << CALL | (call as u64 + 1);
+        self.word(HOLDER).store(holder, Release);
     }
 
     /// Nobody has it.
     pub(crate) fn forget_holder(&self) {
-        self.numbers.word(HOLDER).store(0, Release);
+        self.word(HOLDER).store(0, Release);
     }
 
     /// Reserves the lane that is free first. Returns start and end of the service in nanoseconds of `CLOCK_MONOTONIC`.
@@ -233,6 +243,13 @@ mod tests {
         assert_eq!(first.reserve(30, 5), (30, 35), "the device was idle");
         first.give_back(30, 35);
         assert_eq!(second.reserve(31, 5), (31, 36), "nothing was done");
+        for call in [Call::C_Initialize, Call::C_AsyncJoin] {
+            first.note_holder(call);
+            let holder = second.holder_of_token().unwrap();
+            assert_eq!((holder.process, holder.call), (std::process::id(), call));
+        }
+        first.forget_holder();
+        assert_eq!(second.holder_of_token(), None);
         let wider = TwinSettings {
             lanes: 2,
             ..settings(&path)

@@ -1,7 +1,7 @@
 //! The task of this library in this process, found out once.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, OsStr, OsString, c_void};
+use std::ffi::{CStr, OsStr, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -60,9 +60,7 @@ impl ModuleShim {
         let beside = own.as_deref().map(Settings::beside);
         let settings = beside.as_deref().map(Settings::read).transpose();
         let settings = settings.map_err(|error| error.to_string())?;
-        let settings = with_environment(settings.unwrap_or_default(), |name| {
-            std::env::var_os(name).filter(|value| !value.is_empty())
-        })?;
+        let settings = with_environment(settings.unwrap_or_default())?;
         let module = settings.module.ok_or_else(|| {
             let file =
                 beside.map_or_else(String::new, |path| format!(", nor is {}", path.display()));
@@ -116,29 +114,23 @@ fn stay(own: Option<&Path>) {
     }
 }
 
-fn with_environment(
-    settings: Settings,
-    variable: impl Fn(&str) -> Option<OsString>,
-) -> Result<Settings, String> {
+/// The settings of the file, with those of the environment before them.
+fn with_environment(mut settings: Settings) -> Result<Settings, String> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let path = |name, beside| variable(name).map(PathBuf::from).or(beside);
-    let twin = match variable(TWIN) {
-        None => settings.twin,
-        Some(profile) => Some(TwinSettings {
-            profile: profile
-                .into_string()
-                .map_err(|_| format!("{TWIN} is not text"))?,
+    if let Some(profile) = variable(TWIN) {
+        let profile = profile.into_string();
+        settings.twin = Some(TwinSettings {
+            profile: profile.map_err(|_| format!("{TWIN} is not text"))?,
             ..TwinSettings::default()
-        }),
-    };
-    Ok(Settings {
-        module: path(MODULE, settings.module),
-        trace: path(TRACE, settings.trace),
-        environment: settings.environment,
-        twin: twin.map(|twin| TwinSettings {
-            device: path(DEVICE, twin.device.clone()),
-            ..twin
-        }),
-    })
+        });
+    }
+    if let Some(twin) = &mut settings.twin {
+        twin.device = path(DEVICE, twin.device.take());
+    }
+    settings.module = path(MODULE, settings.module);
+    settings.trace = path(TRACE, settings.trace);
+    Ok(settings)
 }
 
 /// Returns the path by which the library with that address was loaded, a symbolic link's own, which the loader keeps;

@@ -33,10 +33,7 @@ impl Trip {
                 let drawn = time.as_ref().map(&draw).unwrap_or_default();
                 clock::nanoseconds(drawn)
             };
-            #[allow(
-                clippy::wildcard_enum_match_arm,
-                reason = "the others take the round trip alone"
-            )]
+            #[allow(clippy::wildcard_enum_match_arm, reason = "others only travel")]
             let own = match what {
                 Traced::Whole(Call::C_OpenSession) => time(&network.open_session),
                 Traced::Whole(Call::C_Login | Call::C_LoginUser) => time(&network.login),

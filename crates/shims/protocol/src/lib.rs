@@ -2,10 +2,6 @@
 //! program that linked one of those would call it in place of the real PC/SC.
 
 #![warn(missing_docs)]
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
 
 use std::io;
 use std::path::Path;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::{Algorithm, Case, DeviceName, Error, Family};
-use keymark_stores::access::{Access, Certificate, ModuleAccess};
+use keymark_stores::access::{Access, Certificate};
 use keymark_stores::card::{CardAccess, CardPlace};
+use keymark_stores::pkcs11::ModuleAccess;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::certificate;
@@ -59,7 +60,7 @@ impl GnupgHomes {
                 card.check_touch(slot)?;
                 self.card_home(&case.device, case.algorithm, store, card)
             }
-            Access::Module(module) => self.token_home(case, store, &*module),
+            Access::Module(module) => self.token_home(case, store, &module),
             Access::Locator(_) => Err(unsupported("GnuPG", capability)),
         }
     }
@@ -125,7 +126,7 @@ impl GnupgHomes {
         &self,
         case: &Case,
         store: &dyn KeyStore,
-        access: &dyn ModuleAccess,
+        access: &ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.program_key(Certificate::Wanted)?;

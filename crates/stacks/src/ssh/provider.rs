@@ -12,8 +12,9 @@ use keymark_bench::{
     Algorithm, Case, Dimension, End, Error, LayerStep, Layers, Operation, OwnLibrary, Parameters,
     Point, StackName, Words,
 };
-use keymark_stores::access::{Access, AccessKind, Certificate, ModuleAccess};
+use keymark_stores::access::{Access, AccessKind, Certificate};
 use keymark_stores::device::{Device, Run};
+use keymark_stores::pkcs11::ModuleAccess;
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
@@ -240,7 +241,7 @@ impl Agents {
     ) -> Result<Arc<agent::SshAgent>, Error> {
         match access {
             Access::KeyFile(key) => self.ssh_agent(&key),
-            Access::Module(module) => self.token_agent(&*module),
+            Access::Module(module) => self.token_agent(&module),
             Access::Card(..) | Access::Locator(_) => Err(unsupported("ssh-agent", capability)),
         }
     }
@@ -256,7 +257,7 @@ impl Agents {
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
     /// what was on the token when it loaded the module.
-    fn token_agent(&self, access: &dyn ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
+    fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
         let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
         let others = access.other_tokens_with_pin()?;
         if !others.is_empty() {

@@ -145,7 +145,8 @@ impl CardDevice {
         }
     }
 
-    fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
+    /// What can be asked of the keys that are there, and of those that may be written.
+    pub(super) fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
         let facts = self.facts()?;
         let may_write = with_test_keys && self.user.consent.may_write(&facts.token());
         let mut capabilities = Vec::new();
@@ -159,10 +160,6 @@ impl CardDevice {
             capabilities.extend(all.filter(can));
         }
         Ok(once_each(capabilities))
-    }
-
-    pub(super) fn present(&self) -> Result<Vec<Capability>, Error> {
-        self.asked(false)
     }
 
     fn slot_for(&self, capability: Capability) -> Result<Slot, Error> {

@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use keymark_bench::{Error, Profile, ProfileStore, StoreKind};
+use keymark_bench::{During as _, Error, Profile, ProfileStore};
 
 use super::inserted::InsertedCard;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use crate::device::{Device, Looked, StoreFamily, Wish};
+use crate::device::{Device, Looked, Wish};
 use crate::user::{TokenName, User};
 
-/// Cards in readers, the virtual card, and twins.
-pub const FAMILY: StoreFamily = StoreFamily {
-    store: StoreKind::OPENPGP_CARD,
-    look,
-};
-
-fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
+/// Looks for cards in readers, the virtual card, and twins.
+pub fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
     match wish {
         Wish::Software => {}
         Wish::Default => looked
@@ -24,7 +19,7 @@ fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
             .push(telling(CardMaker::virtual_card(), user)),
         Wish::Inserted => in_readers(user, looked),
         Wish::All => {
-            let shipped = Profile::shipped().map_err(no_twin)?.into_iter();
+            let shipped = Profile::shipped().during("looking for a twin")?.into_iter();
             let twins = shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard);
             let makers = [CardMaker::virtual_card()].into_iter();
             let makers = makers.chain(twins.map(CardMaker::twin));
@@ -42,17 +37,15 @@ fn telling(maker: CardMaker, user: &User) -> Box<dyn Device> {
     Box::new(maker.telling(Arc::clone(&user.notice)))
 }
 
-fn no_twin(error: impl std::fmt::Display) -> Error {
-    Error::call("looking for a twin", error, "")
-}
-
 /// The cards of those names, and of names that other families may know, those in readers.
 fn named(names: &[String], user: &User, looked: &mut Looked) -> Result<(), Error> {
     let mut others: Vec<&String> = Vec::new();
     for name in names {
         match CardMaker::named(name) {
             Some(maker) => {
-                looked.devices.push(telling(maker.map_err(no_twin)?, user));
+                looked
+                    .devices
+                    .push(telling(maker.during("looking for a twin")?, user));
                 looked.known.push(name.clone());
             }
             None => others.push(name),

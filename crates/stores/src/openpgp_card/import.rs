@@ -1,6 +1,7 @@
 //! Test keys on their way to a card.
 
-use keymark_bench::{Error, Family};
+use keymark_bench::store::Capability;
+use keymark_bench::{During as _, Error, Family};
 use openpgp_card::ocard::crypto::{CardUploadableKey, EccKey, EccType, PrivateKeyMaterial, RSAKey};
 use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime};
 use openpgp_card::state::Transaction;
@@ -10,8 +11,9 @@ use openssl::pkey::{PKey, Private};
 
 use super::session::failed;
 use crate::card::Slot;
-use crate::public_key::public_bytes;
-use crate::test_key::{Secret, TestKey, ec_scalar};
+use crate::public_key::PublicKey;
+use crate::store::unsupported;
+use crate::test_key::{Numbers, Secret, TestKey};
 
 /// A key for one slot.
 struct Upload<'a> {
@@ -21,15 +23,13 @@ struct Upload<'a> {
 }
 
 impl Upload<'_> {
-    fn material(&self) -> Result<PrivateKeyMaterial, ErrorStack> {
-        let Secret::Evp(pkey) = &self.key.secret else {
-            return Err(ErrorStack::get());
-        };
-        let family = self.key.algorithm.family();
-        if let Family::Rsa(_) = family {
-            return Ok(PrivateKeyMaterial::R(Box::new(RsaNumbers::of(pkey)?)));
+    fn material(&self) -> Result<PrivateKeyMaterial, Error> {
+        if let (Secret::Evp(pkey), Family::Rsa(_)) = (&self.key.secret, self.key.algorithm.family())
+        {
+            let numbers = RsaNumbers::of(pkey).during("EVP_PKEY_todata")?;
+            return Ok(PrivateKeyMaterial::R(Box::new(numbers)));
         }
-        let scalar = Scalar::of(pkey, family, self.slot)?;
+        let scalar = Scalar::of(self.key, self.slot)?;
         Ok(PrivateKeyMaterial::E(Box::new(scalar)))
     }
 }
@@ -68,11 +68,7 @@ pub(super) fn upload(
 
 /// Bytes to tell test keys apart by, where no OpenPGP key exists to have a fingerprint.
 pub(super) fn stand_in_fingerprint(key: &TestKey) -> Result<[u8; 20], Error> {
-    let failed = |error: ErrorStack| Error::call("EVP_PKEY_get_raw_public_key", error, "");
-    let Secret::Evp(pkey) = &key.secret else {
-        return Err(failed(ErrorStack::get()));
-    };
-    let der = pkey.public_key_to_der().map_err(failed)?;
+    let der = PublicKey::of(key)?.spki_der().during("i2d_PUBKEY")?;
     Ok(openssl::sha::sha1(&der))
 }
 
@@ -127,22 +123,24 @@ struct Scalar {
 }
 
 impl Scalar {
-    fn of(pkey: &PKey<Private>, family: Family, slot: Slot) -> Result<Self, ErrorStack> {
-        let public = public_bytes(pkey)?;
+    fn of(key: &TestKey, slot: Slot) -> Result<Self, Error> {
+        let family = key.algorithm.family();
+        let lacking = || unsupported("a card", Capability::new(key.algorithm, slot.operation()));
         // OpenPGP's mark of a point in its curve's own form (RFC 9580 §11.2.2).
-        let marked = || [vec![0x40], public.clone()].concat();
-        let (kind, private, public) = match (family, slot) {
-            (Family::Weierstrass(_), Slot::Decryption) => (EccType::ECDH, ec_scalar(pkey)?, public),
-            (Family::Weierstrass(_), _) => (EccType::ECDSA, ec_scalar(pkey)?, public),
+        let marked = |public| [vec![0x40], public].concat();
+        let (kind, private, public) = match (key.numbers()?, slot, family) {
+            (Numbers::Weierstrass { point, d }, Slot::Decryption, _) => (EccType::ECDH, d, point),
+            (Numbers::Weierstrass { point, d }, ..) => (EccType::ECDSA, d, point),
             // An MPI in OpenPGP, big-endian, where RFC 7748 has little-endian octets.
-            (Family::Cv25519, _) => {
-                let scalar = pkey.raw_private_key()?.into_iter().rev();
-                (EccType::ECDH, scalar.collect(), marked())
+            (Numbers::Raw { public, mut secret }, _, Family::Cv25519) => {
+                secret.reverse();
+                (EccType::ECDH, secret, marked(public))
             }
-            _ => (EccType::EdDSA, pkey.raw_private_key()?, marked()),
+            (Numbers::Raw { public, secret }, ..) => (EccType::EdDSA, secret, marked(public)),
+            _ => return Err(lacking()),
         };
         Ok(Self {
-            oid: family.oids().first().ok_or_else(ErrorStack::get)?,
+            oid: family.oids().first().ok_or_else(lacking)?,
             private,
             public,
             kind,

@@ -58,8 +58,8 @@ impl InsertedCard {
                     product,
                 )
             },
-            capabilities: card.capabilities()?,
-            present: card.present()?,
+            capabilities: card.asked(true)?,
+            present: card.asked(false)?,
             card,
             facts,
             reader,

@@ -24,5 +24,5 @@ pub use channel::{Channel, Port, Reset};
 pub use device::CardDevice;
 pub(crate) use facts::algorithm;
 pub use facts::{CardFacts, KeyPresence, SlotFacts, Transfer, Tries};
-pub use family::FAMILY;
+pub use family::look;
 pub use virtual_card::{CardMaker, VirtualCards};

@@ -39,10 +39,7 @@ impl Password {
 }
 
 /// Has the card verify a PIN, under the rules for all devices.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "another library's, to which more may come"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "another library's enum")]
 pub(super) fn verify(
     rules: &PinRules,
     card: &mut Card<Transaction<'_>>,
@@ -181,10 +178,7 @@ fn aid(card: &mut Card<Transaction<'_>>) -> Result<Aid, Error> {
 }
 
 /// A failed command, with what to do.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "another library's, to which more may come"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "another library's enum")]
 pub(super) fn failed(call: &str, error: &CardError) -> Error {
     let CardError::CardStatus(status) = error else {
         return Error::call(call, error, "");

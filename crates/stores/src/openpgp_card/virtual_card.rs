@@ -82,10 +82,8 @@ impl CardMaker {
     }
 
     fn of(profile: Option<Arc<Profile>>) -> Self {
-        let name = match &profile {
-            None => VIRTUAL.to_owned(),
-            Some(profile) => format!("{TWIN}{}", profile.name),
-        };
+        let twin = |profile: &Arc<Profile>| format!("{TWIN}{}", profile.name);
+        let name = profile.as_ref().map_or_else(|| VIRTUAL.to_owned(), twin);
         let software = "virtual OpenPGP card: the Nitrokey 3's application on this CPU";
         let about = (software, ("firmware", Firmware::version().to_owned()));
         let kind = StoreKind::OPENPGP_CARD;
@@ -139,21 +137,16 @@ impl CardMaker {
     /// A card to be served, whose state is kept in a folder, with its serial number. Without a folder the
     /// device always has the same: who has seen it before is not to ask for another.
     pub fn make_served(&self, state: Option<PathBuf>) -> Result<CardReader, Error> {
-        let serial = match state {
-            None => Some(serial_of(self.device().as_str())),
-            Some(_) => None,
-        };
+        let is_kept = state.is_some();
+        let serial = (!is_kept).then(|| serial_of(self.device().as_str()));
         self.card(state, serial)
     }
 
     fn card(&self, state: Option<PathBuf>, serial: Option<[u8; 4]>) -> Result<CardReader, Error> {
-        let algorithms = match &self.profile {
-            None => AllowedAlgorithms::all(),
-            Some(profile) => twin::allowed(profile),
-        };
+        let profile = self.profile.as_deref();
         let options = FirmwareOptions {
             serial,
-            algorithms,
+            algorithms: profile.map_or_else(AllowedAlgorithms::all, twin::allowed),
             state,
         };
         let firmware = Firmware::new(options).during("making a virtual card")?;
@@ -229,13 +222,8 @@ fn serial_of(name: &str) -> [u8; 4] {
 pub struct VirtualCards {
     maker: CardMaker,
     run: Run,
-    cards: Mutex<HashMap<Algorithm, MadeCard>>,
-}
-
-#[derive(Debug)]
-struct MadeCard {
-    device: CardDevice,
-    loaded: BTreeSet<Slot>,
+    /// Each with the slots that have their key.
+    cards: Mutex<HashMap<Algorithm, (CardDevice, BTreeSet<Slot>)>>,
 }
 
 impl VirtualCards {
@@ -248,20 +236,17 @@ impl VirtualCards {
         }
     }
 
-    fn make(&self) -> Result<MadeCard, Error> {
+    fn make(&self) -> Result<CardDevice, Error> {
         let test_keys = self.run.test_keys.clone();
         let device = CardDevice::of_virtual(&self.maker, self.maker.make()?, test_keys);
         device.allow_many_signatures()?;
-        Ok(MadeCard {
-            device,
-            loaded: BTreeSet::new(),
-        })
+        Ok(device)
     }
 
     /// The card that holds a key which was provisioned before.
     fn card(&self, key: &KeyRef) -> Result<CardDevice, Error> {
         let cards = self.cards.lock();
-        let card = cards.get(&key.algorithm).map(|card| card.device.clone());
+        let card = cards.get(&key.algorithm).map(|(card, _)| card.clone());
         card.ok_or_else(|| unsupported(self.maker.device().to_string(), key.capability()))
     }
 }
@@ -278,16 +263,16 @@ impl KeyStore for VirtualCards {
             return Err(lacking());
         }
         let mut cards = self.cards.lock();
-        let card = match cards.entry(capability.algorithm) {
+        let (card, loaded) = match cards.entry(capability.algorithm) {
             Entry::Occupied(card) => card.into_mut(),
-            Entry::Vacant(place) => place.insert(self.make()?),
+            Entry::Vacant(place) => place.insert((self.make()?, BTreeSet::new())),
         };
-        if !card.loaded.contains(&slot) {
+        if !loaded.contains(&slot) {
             let key = self.run.test_keys.made_for(capability)?;
-            card.device.import(&key, slot)?;
-            card.loaded.insert(slot);
+            card.import(&key, slot)?;
+            loaded.insert(slot);
         }
-        card.device.key(capability)
+        card.key(capability)
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {

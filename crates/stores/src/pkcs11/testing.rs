@@ -12,8 +12,8 @@ use crate::access::{Access, Certificate, ProgramKey};
 use crate::device::Run;
 use crate::pkcs11::module::{Module, ModuleFile};
 use crate::pkcs11::session::TokenKeys;
+use crate::pkcs11::temporary::ManagedKind;
 use crate::pkcs11::temporary::new_token::NewToken;
-use crate::pkcs11::temporary::{ManagedKind, user_of};
 use crate::pkcs11::token::capabilities::{asked_for, offered};
 use crate::pkcs11::token::device::schemes;
 use crate::pkcs11::token::family::{no_token, tokens};
@@ -49,7 +49,7 @@ impl TokenHere {
     pub fn of_managed(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
         let new = NewToken::random()?;
         new.make(&Module::load(file)?.client)?;
-        let (uri, user) = (Pkcs11Uri::default(), user_of(&new.user.0));
+        let (uri, user) = (Pkcs11Uri::default(), User::with_pin(new.user.0));
         let mut token = Self::of(file, &uri, user, run, kind.owner())?;
         token
             .capabilities

@@ -141,7 +141,7 @@ impl KeymarkProcess {
     ) -> Result<(), Error> {
         let begin = self.clock.now();
         let (mut told, mut interrupted, mut before) = (false, false, Duration::ZERO);
-        while !self.is_ready()? {
+        while !is_readable(&self.socket, LOOK).during("poll")? {
             if ending == EndPolicy::BreaksOff && notice.has_ended() && !interrupted {
                 interrupted = true;
                 if let Some(watch) = &self.watch {
@@ -174,10 +174,6 @@ impl KeymarkProcess {
             before = since;
         }
         Ok(())
-    }
-
-    fn is_ready(&self) -> Result<bool, Error> {
-        is_readable(&self.socket, LOOK).during("poll")
     }
 
     /// The calls of its threads that have not returned, and for how long they are known not to have, longest first.
@@ -283,18 +279,10 @@ fn fate(status: Option<ExitStatus>) -> String {
     }
 }
 
-/// The process's end.
-#[derive(Debug)]
-pub struct Accepted {
-    /// To keymark.
-    pub socket: UnixStream,
-    /// File that keymark watches the process by, where it does.
-    pub shared: File,
-}
-
-/// Called first of all in the process: takes the socket out of the way of everything that reads from standard input
-/// or prints to standard output, and has the kernel end the process with keymark.
-pub fn accept() -> io::Result<Accepted> {
+/// Called first of all in the process: takes the socket to keymark out of the way of everything that reads from standard
+/// input or prints to standard output, and has the kernel end the process with keymark. Returns the socket, and the file
+/// that keymark watches the process by, where it does.
+pub fn accept() -> io::Result<(UnixStream, File)> {
     set_pdeathsig(Signal::SIGKILL)?;
     let own = |handle: &dyn AsFd| handle.as_fd().try_clone_to_owned();
     let socket = UnixStream::from(own(&io::stdin())?);
@@ -303,5 +291,5 @@ pub fn accept() -> io::Result<Accepted> {
     dup2_stdin(File::open("/dev/null")?)?;
     io::stdout().flush()?;
     dup2_stdout(io::stderr())?;
-    Ok(Accepted { socket, shared })
+    Ok((socket, shared))
 }

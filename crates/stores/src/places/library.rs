@@ -1,6 +1,6 @@
 //! Libraries of keymark's own that other programs load.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use keymark_bench::Error;
 
@@ -8,7 +8,7 @@ use keymark_bench::Error;
 pub const MULTIARCH: &str = env!("KEYMARK_MULTIARCH");
 
 /// Places relative to the program's directory: a tarball and a package put what belongs to it there.
-pub(crate) const INSTALLED: [&str; 2] = [
+const INSTALLED: [&str; 2] = [
     "../lib/keymark",
     concat!("../lib/", env!("KEYMARK_MULTIARCH"), "/keymark"),
 ];
@@ -61,11 +61,15 @@ impl OwnLibrary {
             ),
         };
         let program = std::env::current_exe().map_err(|error| missing(error.to_string()))?;
-        let beside = program.parent().unwrap_or(&program);
-        let places = ["", "deps", ".."].into_iter().chain(INSTALLED);
-        let mut files = places.map(|place| beside.join(place).join(file));
-        let found = files.find(|path| path.is_file());
-        let found = found.map(|path| path.canonicalize().unwrap_or(path));
-        found.ok_or_else(|| missing(format!("it is not next to {}", program.display())))
+        beside(&program, ["", "deps", ".."], file)
+            .ok_or_else(|| missing(format!("it is not next to {}", program.display())))
     }
+}
+
+/// The file in those places relative to the program's directory, or where it is installed.
+pub(crate) fn beside(program: &Path, places: [&str; 3], file: &str) -> Option<PathBuf> {
+    let places = places.into_iter().chain(INSTALLED);
+    let mut files = places.map(|place| program.parent().unwrap_or(program).join(place).join(file));
+    let found = files.find(|path| path.is_file())?;
+    Some(found.canonicalize().unwrap_or(found))
 }

@@ -1,11 +1,6 @@
 //! Places of keymark's programs and modules: private directories, the processes in them, and
 //! how programs are run.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 pub mod keymark_process;
 pub mod library;
 pub mod memory_file;

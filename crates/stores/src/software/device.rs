@@ -8,18 +8,13 @@ use keymark_bench::{DeviceName, Environment, Error, Provenance, StoreIdentity, S
 
 use super::SoftwareStore;
 use crate::access::AccessKind;
-use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
+use crate::device::{Device, Fact, Looked, Run, Wish};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
 use crate::user::User;
 
-/// The family `software`, which has one device.
-pub const FAMILY: StoreFamily = StoreFamily {
-    store: StoreKind::SOFTWARE,
-    look,
-};
-
-fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
+/// Looks for the one device of the family `software`.
+pub fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
     let device = DeviceName::software();
     let wanted = match wish {
         Wish::Software | Wish::Default | Wish::All => true,

@@ -23,15 +23,10 @@ impl Elgamal {
     /// A key in the MODP group of RFC 3526 with a prime of `bits` bits; the exponent is short, as
     /// GnuPG makes it (twice the strength, NIST SP 800-57 Table 2, with a margin).
     pub(crate) fn generate(bits: u32) -> Result<Self, ErrorStack> {
-        let p = match bits {
-            2048 => BigNum::get_rfc3526_prime_2048()?,
-            3072 => BigNum::get_rfc3526_prime_3072()?,
-            _ => BigNum::get_rfc3526_prime_4096()?,
-        };
-        let exponent_bits = match bits {
-            2048 => 340,
-            3072 => 400,
-            _ => 460,
+        let (p, exponent_bits) = match bits {
+            2048 => (BigNum::get_rfc3526_prime_2048()?, 340),
+            3072 => (BigNum::get_rfc3526_prime_3072()?, 400),
+            _ => (BigNum::get_rfc3526_prime_4096()?, 460),
         };
         let g = BigNum::from_u32(2)?;
         let mut x = BigNum::new()?;

@@ -38,13 +38,10 @@ pub(super) struct InstalledLibcrypto {
 /// Loads the installed one, if that has not been done.
 pub(super) fn load() -> Result<InstalledLibcrypto, Error> {
     let what = || format!("the system's OpenSSL 3 ({FILE})");
-    match Libcrypto::load(FILE) {
-        Ok(library) => Ok(InstalledLibcrypto {
-            library,
-            file: None,
-        }),
-        Err(reason) => Err(missing(what(), reason.to_string(), "libssl3")),
-    }
+    let library = Libcrypto::load(FILE);
+    let library = library.map_err(|reason| missing(what(), reason.to_string(), "libssl3"))?;
+    let file = None;
+    Ok(InstalledLibcrypto { library, file })
 }
 
 /// Loads the build of that index among those that are named.
@@ -57,16 +54,11 @@ pub(super) fn load_build(index: usize) -> Result<InstalledLibcrypto, Error> {
     let file = BUILDS.get().and_then(|files| files.get(index));
     let unnamed = || missing("the build".to_owned(), "its file is not named".to_owned());
     let file = file.ok_or_else(unnamed)?;
-    match Libcrypto::load(file) {
-        Ok(library) => Ok(InstalledLibcrypto {
-            library,
-            file: Some(file),
-        }),
-        Err(reason) => {
-            let what = format!("a libcrypto of OpenSSL 3 in {}", file.display());
-            Err(missing(what, reason.to_string()))
-        }
-    }
+    let what = || format!("a libcrypto of OpenSSL 3 in {}", file.display());
+    let library = Libcrypto::load(file);
+    let library = library.map_err(|reason| missing(what(), reason.to_string()))?;
+    let file = Some(file);
+    Ok(InstalledLibcrypto { library, file })
 }
 
 impl Loaded for InstalledLibcrypto {
@@ -104,12 +96,9 @@ impl Loaded for InstalledLibcrypto {
         let (family, signs) = (key.algorithm.family(), operation.signs());
         // Authenticating is signing.
         let work = if signs { Operation::Sign } else { operation };
-        if !self
-            .capabilities()
-            .contains(&Capability::new(key.algorithm, work))
-        {
-            let capability = Capability::new(key.algorithm, operation);
-            return Err(unsupported("the system's OpenSSL", capability));
+        let can = |operation| Capability::new(key.algorithm, operation);
+        if !self.capabilities().contains(&can(work)) {
+            return Err(unsupported("the system's OpenSSL", can(operation)));
         }
         let read = |error| Error::call("d2i_AutoPrivateKey", error, "");
         let private = self.library.private_key(&key.pkcs8_der()?).map_err(read)?;

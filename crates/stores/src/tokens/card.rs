@@ -11,6 +11,14 @@ pub struct Answer {
     pub work: Duration,
 }
 
+impl Answer {
+    /// A response that takes the card no time.
+    pub const fn immediate(response: Vec<u8>) -> Self {
+        let work = Duration::ZERO;
+        Self { response, work }
+    }
+}
+
 /// Why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {

@@ -31,10 +31,8 @@ impl IdentityTag {
             Self::Virtual => VIRTUAL.to_owned(),
             Self::Twin(profile) => format!("{TWIN}{profile}"),
         };
-        Some(Answer {
-            response: [text.into_bytes(), response(Status::Success)].concat(),
-            work: std::time::Duration::ZERO,
-        })
+        let response = [text.into_bytes(), response(Status::Success)].concat();
+        Some(Answer::immediate(response))
     }
 
     /// Returns the tag in a card's answer; real cards have no such object.

@@ -71,8 +71,8 @@ fn serve(mut stream: UnixStream, mut connection: ReaderConnection) {
     while let Ok(Some(request)) = wire::read(&mut stream) {
         let answered = match request {
             CardRequest::Transmit(command) => connection.transmit(&command),
-            CardRequest::PowerOn => connection.power_on().map(immediately),
-            CardRequest::Status => connection.atr().map(immediately),
+            CardRequest::PowerOn => connection.power_on().map(Answer::immediate),
+            CardRequest::Status => connection.atr().map(Answer::immediate),
         };
         let response = match answered {
             Ok(Answer { response, work }) => CardResponse::Done {
@@ -86,13 +86,6 @@ fn serve(mut stream: UnixStream, mut connection: ReaderConnection) {
         if wire::write(&mut stream, &response).is_err() {
             return;
         }
-    }
-}
-
-fn immediately(response: Vec<u8>) -> Answer {
-    Answer {
-        response,
-        work: std::time::Duration::ZERO,
     }
 }
 

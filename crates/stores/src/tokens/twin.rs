@@ -2,7 +2,6 @@
 //! device.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use iso7816::Status;
 use keymark_bench::{
@@ -40,10 +39,7 @@ pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
 }
 
 /// The firmware's name of an algorithm.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others are alike in this")]
 pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
     Some(match algorithm.family() {
         Family::Rsa(2048) => AllowedAlgorithms::RSA_2048,
@@ -206,8 +202,7 @@ impl Card for Twin {
         }
         let begin = self.clock.now();
         if let Some(response) = self.answer_of_its_own(command) {
-            let work = Duration::ZERO;
-            return Ok(Answer { response, work });
+            return Ok(Answer::immediate(response));
         }
         let kind = self.time(command);
         let exactly = matches!(kind, Time::Of(_));
@@ -222,10 +217,8 @@ impl Card for Twin {
             }
             Time::Refused(operation, algorithm) => {
                 self.tell_of_refused(operation, algorithm);
-                return Ok(Answer {
-                    response: response(Status::ConditionsOfUseNotSatisfied),
-                    work: Duration::ZERO,
-                });
+                let refused = response(Status::ConditionsOfUseNotSatisfied);
+                return Ok(Answer::immediate(refused));
             }
             Time::Of(time) | Time::AtLeast(time) => self.sampler.draw(&time),
         };
@@ -263,6 +256,8 @@ const fn brings_key(command: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};
 
@@ -280,17 +275,13 @@ mod tests {
 
         fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
             let rsa2048 = vec![0x01, 0x08, 0x00, 0x00, 0x20, 0x00, 0x90, 0x00];
-            let response = match command {
+            Ok(Answer::immediate(match command {
                 [_, GET_DATA, ..] => rsa2048,
                 _ => {
                     std::thread::sleep(self.takes);
                     response(Status::Success)
                 }
-            };
-            Ok(Answer {
-                response,
-                work: Duration::ZERO,
-            })
+            }))
         }
     }
 

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PrivateDir;
-use crate::places::program;
-use crate::places::program::two_free_ports;
+use crate::places::program::{self, two_free_ports};
 use keymark_bench::Error;
 use serde::{Deserialize, Serialize};
 use tss_esapi::interface_types::session_handles::AuthSession;
@@ -72,14 +71,12 @@ impl Swtpm {
             reason: "it is not in PATH".to_owned(),
             advice: "install it with 'apt-get install swtpm libtss2-tcti-swtpm0'".to_owned(),
         })?;
-        let mut last = None;
-        for _ in 0..ATTEMPTS {
-            match Self::launch(&swtpm) {
-                Ok(running) => return Ok(running),
-                Err(error) => last = Some(error),
+        for _ in 1..ATTEMPTS {
+            if let Ok(running) = Self::launch(&swtpm) {
+                return Ok(running);
             }
         }
-        Err(last.unwrap_or_else(|| Error::call("starting swtpm", "it was not tried", "")))
+        Self::launch(&swtpm)
     }
 
     fn launch(swtpm: &PathBuf) -> Result<Self, Error> {

@@ -16,7 +16,7 @@ use super::connection::{self, Swtpm, Way, refused};
 use super::handle::open;
 use super::keys::{self, SavedKey};
 use crate::access::{Access, AccessKind, KeyLocator};
-use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
+use crate::device::{Device, Fact, Looked, Run, Wish};
 use crate::emulator::LIBTPMS;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -27,13 +27,8 @@ const TPM: &str = "tpm";
 /// swtpm, by the same way.
 const SWTPM: &str = "swtpm-esys";
 
-/// The family `tpm`.
-pub const FAMILY: StoreFamily = StoreFamily {
-    store: StoreKind::TPM,
-    look,
-};
-
-fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
+/// Looks for the devices of the family `tpm`.
+pub fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
     let mut found = |name: &str, device: TpmDevice| {
         looked.known.push(name.to_owned());
         looked.devices.push(Box::new(device));

@@ -11,7 +11,7 @@ use tss_esapi::structures::{
 };
 use tss_esapi::tss2_esys::{TPM2B_DIGEST, TPMT_TK_HASHCHECK};
 use tss_esapi::utils::TpmsContext;
-use tss_esapi::{Context, Error as TssError, Result as TssResult};
+use tss_esapi::{Context, Result as TssResult};
 
 use super::connection::{Way, refused};
 use super::keys::{coordinate, hash_scheme, padded};
@@ -123,21 +123,21 @@ impl KeyHandle for TpmHandle {
             return Err(Error::call("asking a TPM", "its key is not loaded", ""));
         };
         let context = &mut self.context;
-        let answer: Result<TpmAnswer, (&'static str, TssError)> = match armed {
+        let answer = match armed {
             Armed::Sign(digest, scheme, ticket) => context
                 .sign(key, digest, scheme, ticket)
                 .map(TpmAnswer::Signature)
-                .map_err(|error| ("TPM2_Sign", error)),
+                .map_err(refused("TPM2_Sign")),
             Armed::Decrypt(ciphertext) => context
                 .rsa_decrypt(key, ciphertext, RsaDecryptionScheme::RsaEs, Data::default())
                 .map(TpmAnswer::Plain)
-                .map_err(|error| ("TPM2_RSA_Decrypt", error)),
+                .map_err(refused("TPM2_RSA_Decrypt")),
             Armed::Derive(peer) => context
                 .ecdh_z_gen(key, peer)
                 .map(TpmAnswer::Shared)
-                .map_err(|error| ("TPM2_ECDH_ZGen", error)),
+                .map_err(refused("TPM2_ECDH_ZGen")),
         };
-        self.answer = Some(answer.map_err(|(call, error)| refused(call)(error))?);
+        self.answer = Some(answer?);
         Ok(Performed::default())
     }
 
@@ -145,10 +145,7 @@ impl KeyHandle for TpmHandle {
         let lacking = |reason: &str| Error::call("fetching a TPM's answer", reason, "");
         let answer = self.answer.take().ok_or_else(|| lacking("there is none"))?;
         let coordinate = coordinate(self.capability.algorithm.family());
-        #[allow(
-            clippy::wildcard_enum_match_arm,
-            reason = "other signatures are not asked for"
-        )]
+        #[allow(clippy::wildcard_enum_match_arm, reason = "no others are asked for")]
         let octets = match answer {
             TpmAnswer::Signature(Signature::RsaSsa(signature)) => {
                 signature.signature().value().to_vec()

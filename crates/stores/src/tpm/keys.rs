@@ -38,10 +38,7 @@ pub(super) fn offered(context: &mut Context) -> Vec<Capability> {
     });
     let sessions = context.sessions();
     context.set_sessions((None, None, None));
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "keys of other kinds are not made"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "no other kind is made")]
     let has = |capability: &Capability| {
         let parameters = match template(*capability) {
             Some(Ok(Public::Rsa { parameters, .. })) => PublicParameters::Rsa(parameters),
@@ -86,10 +83,7 @@ pub(super) fn make(context: &mut Context, capability: Capability) -> Result<Save
 }
 
 fn public_key(algorithm: Algorithm, public: &Public) -> Result<PublicKey, Error> {
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "keys of other kinds are not made"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "no other kind is made")]
     let key = match public {
         Public::Rsa { unique, .. } => PublicKey::rsa(algorithm, unique.value(), &EXPONENT),
         Public::Ecc { unique, .. } => {
@@ -125,10 +119,7 @@ pub(super) fn hash_scheme(algorithm: Algorithm) -> HashScheme {
     })
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of the others a TPM has none"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "a TPM has no others")]
 const fn curve(family: Family) -> Option<(EccCurve, usize)> {
     match family {
         Family::Weierstrass(Curve::NistP256) => Some((EccCurve::NistP256, 32)),

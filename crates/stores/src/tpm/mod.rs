@@ -10,5 +10,5 @@ mod handle;
 mod keys;
 
 pub use connection::Way;
-pub use device::FAMILY;
+pub use device::look;
 pub(crate) use handle::open;

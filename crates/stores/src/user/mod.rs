@@ -113,4 +113,16 @@ impl User {
             notice: Arc::new(Unattended),
         }
     }
+
+    /// Nobody, with a token that has this PIN.
+    pub fn with_pin(pin: Pin) -> Self {
+        let known = PinSource::Known(pin);
+        Self {
+            pins: Pins {
+                user: known.clone(),
+                admin: known,
+            },
+            ..Self::of_made_device()
+        }
+    }
 }

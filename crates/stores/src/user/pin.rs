@@ -1,7 +1,7 @@
 //! PINs: where they come from. When one may be tried is decided in `rules.rs`.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -77,10 +77,10 @@ impl PinSource {
     fn variables(&self) -> Vec<&str> {
         match self {
             Self::Environment(name) => vec![name],
-            Self::ByToken(sources) => sources
-                .iter()
-                .flat_map(|(_, source)| source.variables())
-                .collect(),
+            Self::ByToken(sources) => {
+                let sources = sources.iter();
+                sources.flat_map(|(_, source)| source.variables()).collect()
+            }
             Self::Known(_)
             | Self::Asked(_)
             | Self::Descriptor(_)
@@ -92,32 +92,32 @@ impl PinSource {
     /// Fetches the PIN; `what` says for which card and purpose. From then on the process keeps its memory
     /// to itself.
     pub fn fetch(&self, what: &str) -> Result<Pin, Error> {
-        if let Self::Known(pin) = self {
-            return Ok(pin.clone());
+        if !matches!(self, Self::Known(_)) {
+            keep_to_ourselves();
         }
-        keep_to_ourselves();
-        let given = match self {
+        let (source, given) = match self {
             Self::Known(pin) => return Ok(pin.clone()),
             Self::Asked(by) => return by(what),
             Self::ByToken(_) => {
-                return Err(failed(
-                    what,
-                    "the token has not identified itself".to_owned(),
-                ));
+                return Err(failed(what, "the token has not identified itself"));
             }
-            Self::Environment(name) => std::env::var(name)
-                .map(Zeroizing::new)
-                .map_err(|error| failed(what, format!("${name}: {error}")))?,
-            Self::Descriptor(number) => descriptor(*number)
-                .map_err(|error| failed(what, format!("file descriptor {number}: {error}")))?,
-            Self::File(path) => first_line(path)
-                .map_err(|error| failed(what, format!("{}: {error}", path.display())))?,
+            Self::Environment(name) => {
+                let value = std::env::var(name).map(Zeroizing::new);
+                (format!("${name}"), value.map_err(io::Error::other))
+            }
+            Self::Descriptor(number) => {
+                let path = format!("/proc/self/fd/{number}");
+                let source = format!("file descriptor {number}");
+                (source, first_line(Path::new(&path)))
+            }
+            Self::File(path) => (path.display().to_string(), first_line(path)),
             Self::Prompt => {
-                super::terminal::alone(|| rpassword::prompt_password(format!("{what}: ")))
-                    .map(Zeroizing::new)
-                    .map_err(|error| failed(what, format!("the terminal: {error}")))?
+                let ask = || rpassword::prompt_password(format!("{what}: "));
+                let typed = super::terminal::alone(ask).map(Zeroizing::new);
+                ("the terminal".to_owned(), typed)
             }
         };
+        let given = given.map_err(|error| failed(what, &format!("{source}: {error}")))?;
         let pin = without_line_end(&given);
         let wrong = if pin.is_empty() {
             "it is empty"
@@ -128,20 +128,16 @@ impl PinSource {
         } else {
             return Ok(Pin::new(pin));
         };
-        Err(failed(what, wrong.to_owned()))
+        Err(failed(what, wrong))
     }
 }
 
-fn failed(what: &str, reason: String) -> Error {
+fn failed(what: &str, reason: &str) -> Error {
     Error::call(
         format!("fetching the {what}"),
         reason,
         "give it with --pin-env SERIAL=VARIABLE or --pin-fd N, or run keymark on a terminal",
     )
-}
-
-fn descriptor(number: u32) -> std::io::Result<Zeroizing<String>> {
-    first_line(Path::new(&format!("/proc/self/fd/{number}")))
 }
 
 /// Bytes of a PIN, at most: DO C4 has seven bits for the length (OpenPGP card 3.4.1 §4.4.1).
@@ -154,7 +150,7 @@ fn without_line_end(given: &str) -> &str {
 }
 
 /// Up to its end, or to where no PIN goes on; what is behind it is left unread.
-fn first_line(path: &Path) -> std::io::Result<Zeroizing<String>> {
+fn first_line(path: &Path) -> io::Result<Zeroizing<String>> {
     let mut file = File::open(path)?;
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 2));
     let mut octet = Zeroizing::new([0]);
@@ -165,7 +161,7 @@ fn first_line(path: &Path) -> std::io::Result<Zeroizing<String>> {
         }
     }
     let text = std::str::from_utf8(&line);
-    let text = text.map_err(|_| std::io::Error::other("it is not UTF-8 text"))?;
+    let text = text.map_err(|_| io::Error::other("it is not UTF-8 text"))?;
     Ok(Zeroizing::new(text.to_owned()))
 }
 

@@ -28,13 +28,8 @@ fn an_operation_that_the_key_lacks_is_refused() {
             "no key has the name 'other'",
         ),
     ] {
-        let algorithm = algorithm.parse().unwrap();
-        let label = label.to_owned();
-        let lacking = KeyRef {
-            algorithm,
-            operation,
-            label,
-        };
+        let capability = Capability::new(algorithm.parse().unwrap(), operation);
+        let lacking = KeyRef::new(capability, label.to_owned());
         let error = store.open(&lacking, None).err().unwrap().to_string();
         assert!(error.contains(said), "{error}");
     }

@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_char, c_long, c_ulong, c_void};
 use std::ptr;
 
+use keymark_shim_protocol::pcsc_functions;
+
 use crate::world::library_path;
 
 pub(crate) type Long = c_long;
@@ -63,11 +65,14 @@ impl ReaderState {
     }
 }
 
-/// Declares the table.
-macro_rules! functions {
-    ($($field:ident = $symbol:ident($($argument:ty),*) -> $result:ty;)*) => {
+type Context = Long;
+type Handle = Long;
+type IoRequest = c_void;
+
+macro_rules! table {
+    ($(fn $symbol:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $name:ident($($passed:ident),*), keeping $keeping:ident;)*) => {
         pub(crate) struct Library {
-            $(pub(crate) $field: unsafe extern "C" fn($($argument),*) -> $result,)*
+            $(pub(crate) $name: unsafe extern "C" fn($($type),*) -> Long,)*
             _library: libloading::Library,
         }
 
@@ -77,7 +82,7 @@ macro_rules! functions {
                 unsafe {
                     let library = libloading::Library::new(library_path()).unwrap();
                     Self {
-                        $($field: *library.get(stringify!($symbol).as_bytes()).unwrap(),)*
+                        $($name: *library.get(stringify!($symbol).as_bytes()).unwrap(),)*
                         _library: library,
                     }
                 }
@@ -86,21 +91,7 @@ macro_rules! functions {
     };
 }
 
-functions! {
-    establish_context = SCardEstablishContext(Dword, *const c_void, *const c_void, *mut Long) -> Long;
-    release_context = SCardReleaseContext(Long) -> Long;
-    list_readers = SCardListReaders(Long, *const c_char, *mut c_char, *mut Dword) -> Long;
-    get_status_change = SCardGetStatusChange(Long, Dword, *mut ReaderState, Dword) -> Long;
-    cancel = SCardCancel(Long) -> Long;
-    connect = SCardConnect(Long, *const c_char, Dword, Dword, *mut Long, *mut Dword) -> Long;
-    reconnect = SCardReconnect(Long, Dword, Dword, Dword, *mut Dword) -> Long;
-    disconnect = SCardDisconnect(Long, Dword) -> Long;
-    status = SCardStatus(Long, *mut c_char, *mut Dword, *mut Dword, *mut Dword, *mut u8, *mut Dword) -> Long;
-    begin_transaction = SCardBeginTransaction(Long) -> Long;
-    end_transaction = SCardEndTransaction(Long, Dword) -> Long;
-    transmit = SCardTransmit(Long, *const c_void, *const u8, Dword, *mut c_void, *mut u8, *mut Dword) -> Long;
-    control = SCardControl(Long, Dword, *const c_void, Dword, *mut c_void, Dword, *mut Dword) -> Long;
-}
+pcsc_functions!(table);
 
 /// Name of the reader if nobody gives it another.
 pub(crate) const READER: &CStr = c"keymark virtual reader 00 00";

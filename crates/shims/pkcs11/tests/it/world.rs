@@ -133,14 +133,7 @@ impl World {
         count: u32,
         how: &[&str],
     ) -> Vec<Operation> {
-        done(
-            &self
-                .client(callers, count, how)
-                .spawn()
-                .unwrap()
-                .wait_with_output()
-                .unwrap(),
-        )
+        done(&self.client(callers, count, how).output().unwrap())
     }
 
     /// OpenSC's tool, logged in through the library.

@@ -17,7 +17,7 @@ use keymark_stores::device::Run;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::KeyStore;
-use keymark_stores::user::{Pin, PinSource, Pins, User};
+use keymark_stores::user::{Pin, User};
 use keymark_testkit::assert_says;
 use keymark_testkit::place::said;
 use keymark_testkit::process::{free_port, this_test_program};
@@ -51,14 +51,7 @@ struct Logged {
 
 impl Logged {
     fn in_with(label: &str, algorithm: &str) -> Self {
-        let pin = PinSource::Known(Pin::new(PIN));
-        let user = User {
-            pins: Pins {
-                user: pin.clone(),
-                admin: pin,
-            },
-            ..User::of_made_device()
-        };
+        let user = User::with_pin(Pin::new(PIN));
         let module = ModuleFile::new(SoftHsmToken::library());
         let uri = format!("{URI};object={label}").parse().unwrap();
         let token = TokenHere::known(&module, &uri, &user, &Run::new(0)).unwrap();

@@ -7,12 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use etcetera::base_strategy::{BaseStrategy as _, Xdg};
 use keymark_bench::Error;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
 use super::ModuleFile;
-use crate::places::library::{INSTALLED, MULTIARCH};
+use crate::places::library::{self, MULTIARCH};
 
 /// Kryoptic's library.
 pub(crate) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
@@ -25,20 +26,8 @@ const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 pub struct KnownModule {
     /// `softhsm2`, as p11-kit's file for it is called; or the maker's product.
     pub name: String,
-    /// Expected path.
-    pub file: PathBuf,
-    /// Text that p11-kit gives it in `pReserved` (`x-init-reserved`).
-    pub reserved: Option<String>,
-}
-
-impl KnownModule {
-    /// Returns the file to load.
-    pub(crate) fn to_load(&self) -> ModuleFile {
-        ModuleFile {
-            reserved: self.reserved.clone(),
-            ..ModuleFile::new(&self.file)
-        }
-    }
+    /// Expected path, with the text that p11-kit gives it in `pReserved` (`x-init-reserved`).
+    pub file: ModuleFile,
 }
 
 /// Directories in which modules are looked for.
@@ -91,11 +80,8 @@ static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
 impl Places {
     /// Returns those of this machine and user.
     pub fn of_user() -> Self {
-        let configuration = match std::env::var_os("XDG_CONFIG_HOME") {
-            Some(directory) => Some(PathBuf::from(directory)),
-            None => std::env::var_os("HOME").map(|home| Path::new(&home).join(".config")),
-        };
-        let own = configuration.map(|directory| directory.join("pkcs11/modules"));
+        let own = Xdg::new().ok();
+        let own = own.map(|base| base.config_dir().join("pkcs11/modules"));
         let shared = ["/usr/share/p11-kit/modules", "/etc/pkcs11/modules"].map(PathBuf::from);
         let multiarch = format!("/usr/lib/{MULTIARCH}");
         Self {
@@ -114,13 +100,12 @@ impl Places {
     pub fn modules(&self) -> Vec<KnownModule> {
         let mut modules = self.registered();
         let below = files(Path::is_relative).flat_map(|(name, file)| {
-            self.libraries
-                .iter()
-                .map(move |directory| (name, directory.join(file)))
+            let directories = self.libraries.iter();
+            directories.map(move |directory| (name, directory.join(file)))
         });
         let usual = below.chain(self.files.iter().cloned());
         for (name, file) in usual.filter(|(_, file)| file.exists()) {
-            add(&mut modules, name, file, None);
+            add(&mut modules, name, ModuleFile::new(file));
         }
         modules
     }
@@ -137,9 +122,10 @@ impl Places {
         });
         let mut modules = Vec::new();
         for (name, text) in texts.collect::<BTreeMap<_, _>>() {
-            if let Some(file) = self.module_in(&text) {
+            if let Some(path) = self.module_in(&text) {
                 let reserved = value_in(&text, "x-init-reserved").map(str::to_owned);
-                add(&mut modules, &name, file, reserved);
+                let file = ModuleFile::new(path);
+                add(&mut modules, &name, ModuleFile { reserved, ..file });
             }
         }
         modules
@@ -152,31 +138,26 @@ impl Places {
         if file.is_absolute() {
             return Some(file);
         }
-        let mut directories = self
-            .libraries
-            .iter()
-            .map(|directory| directory.join("pkcs11"));
-        let there = directories.clone().map(|directory| directory.join(&file));
-        let there = there.into_iter().find(|path| path.exists());
-        there.or_else(|| Some(directories.next()?.join(&file)))
+        let libraries = self.libraries.iter();
+        let mut below = libraries.map(|directory| directory.join("pkcs11").join(&file));
+        let first = below.clone().next();
+        below.find(|path| path.exists()).or(first)
     }
 
     /// A file as it is to be loaded: by p11-kit's settings, where it has any for it.
     pub fn to_load(&self, file: &Path) -> ModuleFile {
-        let known = self.modules().into_iter();
-        let reserved = known
-            .filter(|known| known.reserved.is_some() && same_file(&known.file, file))
-            .find_map(|known| known.reserved);
+        let mut known = self.modules().into_iter();
+        let known = known.find(|known| same_file(&known.file.path, file));
         ModuleFile {
-            reserved,
+            reserved: known.and_then(|known| known.file.reserved),
             ..ModuleFile::new(file)
         }
     }
 
     /// The file of the one that goes by that name, if it is there.
     pub(crate) fn installed(&self, name: &str) -> Option<PathBuf> {
-        let module = self.named(name)?;
-        module.file.exists().then_some(module.file)
+        let file = self.named(name)?.file.path;
+        file.exists().then_some(file)
     }
 
     /// The one that goes by that name: p11-kit's, with or without `.module`; or that of the file, whole, or as
@@ -184,7 +165,7 @@ impl Places {
     pub fn named(&self, name: &str) -> Option<KnownModule> {
         let stem = name.strip_suffix(".module").unwrap_or(name);
         self.modules().into_iter().find(|module| {
-            let whole = module.file.file_name().and_then(|name| name.to_str());
+            let whole = module.file.path.file_name().and_then(|name| name.to_str());
             let file = whole.and_then(|file| file.split(".so").next());
             let plain = file.map(|file| file.strip_prefix("lib").unwrap_or(file));
             module.name == stem || [whole, file, plain].contains(&Some(stem))
@@ -193,14 +174,11 @@ impl Places {
 }
 
 /// Adds a module, unless its file is known.
-fn add(modules: &mut Vec<KnownModule>, name: &str, file: PathBuf, reserved: Option<String>) {
-    if modules.iter().all(|known| !same_file(&known.file, &file)) {
+fn add(modules: &mut Vec<KnownModule>, name: &str, file: ModuleFile) {
+    let mut known = modules.iter();
+    if known.all(|known| !same_file(&known.file.path, &file.path)) {
         let name = name.to_owned();
-        modules.push(KnownModule {
-            name,
-            file,
-            reserved,
-        });
+        modules.push(KnownModule { name, file });
     }
 }
 
@@ -211,13 +189,10 @@ fn value_in<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 }
 
 fn files(kind: fn(&Path) -> bool) -> impl Iterator<Item = (&'static str, &'static PathBuf)> {
-    let files = |product: &'static Product| {
-        product
-            .files
-            .iter()
-            .map(|file| (product.name.as_str(), file))
-    };
-    let all = PRODUCTS.iter().flat_map(files);
+    let all = PRODUCTS.iter().flat_map(|product| {
+        let files = product.files.iter();
+        files.map(|file| (product.name.as_str(), file))
+    });
     all.filter(move |(_, file)| kind(file))
 }
 
@@ -231,11 +206,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
 /// The Kryoptic that make has built for this program, or that was installed with it.
 pub(crate) fn built_kryoptic() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    let directory = program.parent()?;
-    let places = BESIDE.into_iter().chain(INSTALLED);
-    let mut files = places.map(|place| directory.join(place).join(KRYOPTIC));
-    let found = files.find(|file| file.is_file())?;
-    found.canonicalize().ok()
+    library::beside(&program, BESIDE, KRYOPTIC)
 }
 
 /// The variables that a module reads; none of one that is not known by its file's name, or is in front of another one.
@@ -345,12 +316,15 @@ mod tests {
         ];
         let expected = expected.map(|(name, file)| KnownModule {
             name: name.to_owned(),
-            file: path(file),
-            reserved: (name == "own").then(|| "configdir='sql:/keys' flags=readOnly".to_owned()),
+            file: ModuleFile {
+                reserved: (name == "own")
+                    .then(|| "configdir='sql:/keys' flags=readOnly".to_owned()),
+                ..ModuleFile::new(path(file))
+            },
         });
         assert_eq!(found, expected);
         let reserved = |file: &str| places.to_load(&path(file)).reserved;
-        assert_eq!(reserved("lib/pkcs11/own.so"), expected[1].reserved);
+        assert_eq!(reserved("lib/pkcs11/own.so"), expected[1].file.reserved);
         assert_eq!(reserved("lib/pkcs11/yubihsm_pkcs11.so"), None);
         for name in [
             "softhsm2",
@@ -358,7 +332,7 @@ mod tests {
             "libsofthsm2",
             "libsofthsm2.so",
         ] {
-            assert_eq!(places.named(name).unwrap().file, softhsm, "{name}");
+            assert_eq!(places.named(name).unwrap().file.path, softhsm, "{name}");
         }
         assert_eq!(places.named("luna"), None);
     }

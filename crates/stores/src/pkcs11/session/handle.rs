@@ -20,7 +20,7 @@ use keymark_native::cryptoki::{Mechanism, Operator};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::token::OpenToken;
 use crate::pkcs11::token::capabilities::{Work, asked_for};
-use crate::pkcs11::token::keys::{self, KeyPin};
+use crate::pkcs11::token::keys;
 use crate::pkcs11_uri::ObjectPart;
 use crate::scheme::{SHA256_DIGEST_INFO, Scheme};
 use crate::store::unsupported;
@@ -32,7 +32,7 @@ pub(crate) struct SessionHandle {
     token: Arc<OpenToken>,
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
     key: ObjectHandle,
-    pin: KeyPin,
+    pin_each_use: bool,
     /// Set for a token with few sessions: there is a session for each block, so that the cases of a run are not in
     /// each other's way; else for the case.
     per_block: bool,
@@ -57,12 +57,12 @@ impl SessionHandle {
             unsupported(by, asked_for(capability))
         })?;
         let session = token.session()?;
-        let (key, pin) = keys::one(&session, object)?;
+        let (key, info) = keys::one(&session, object)?;
         let per_block = token.counts_sessions()?;
         let mut handle = Self {
             token,
             key,
-            pin,
+            pin_each_use: info.pin_each_use,
             per_block,
             operator: None,
             work,
@@ -78,10 +78,8 @@ impl SessionHandle {
 
     /// The key in that session, with the PIN where it wants that at each use.
     fn operator_in(&self, session: Session) -> Result<Operator, Error> {
-        let pin = match self.pin {
-            KeyPin::Once => None,
-            KeyPin::EachUse => Some(self.token.pin_each_use()?),
-        };
+        let pin = self.pin_each_use.then(|| self.token.pin_each_use());
+        let pin = pin.transpose()?;
         Ok(Operator {
             calls: self.token.module.calls,
             session,
@@ -124,7 +122,7 @@ fn not_entered() -> Error {
 
 impl KeyHandle for SessionHandle {
     fn enter(&mut self) -> Result<(), Error> {
-        if self.pin == KeyPin::EachUse {
+        if self.pin_each_use {
             // It is sent many times in a block, if another program has not used up its tries by then.
             self.token.may_send_again()?;
         }
@@ -142,7 +140,7 @@ impl KeyHandle for SessionHandle {
     }
 
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        if self.pin == KeyPin::EachUse {
+        if self.pin_each_use {
             self.token.was_not_refused()?;
         }
         self.data.clear();

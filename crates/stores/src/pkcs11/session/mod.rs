@@ -18,7 +18,7 @@ use self::session_keys::{LABEL, Maker, TestObject, provide};
 use crate::pkcs11::module::tpm2_pkcs11;
 use crate::pkcs11::token::capabilities::asked_for;
 use crate::pkcs11::token::external_access::NAME_A_KEY;
-use crate::pkcs11::token::keys::{self, KeyInfo, KeyPin};
+use crate::pkcs11::token::keys::{self, KeyInfo};
 use crate::pkcs11::token::public_half;
 use crate::pkcs11::token::{OpenToken, Owner};
 use crate::pkcs11_uri::ObjectPart;
@@ -170,7 +170,7 @@ impl TokenKeys {
                 let reason = format!("{} also match", other.name());
                 return Err(Error::call(call(), reason, advice));
             }
-            if info.pin == KeyPin::EachUse {
+            if info.pin_each_use {
                 self.token.user.notice.tell(&format!(
                     "{} needs the PIN at each use, so C_Login is timed as well",
                     info.name()

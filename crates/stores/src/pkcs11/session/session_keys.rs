@@ -189,10 +189,7 @@ mod tests {
     use crate::public_key::PublicKey;
 
     #[test]
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "of the other attributes nothing is asked"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "no others are asked for")]
     fn keys_of_lattices_are_as_long_as_their_standards_say() {
         // FIPS 204 table 2, FIPS 203 table 3.
         for (name, private, public) in [

@@ -23,9 +23,10 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
         ),
     };
     if let Some(named) = std::env::var_os(VARIABLE).map(PathBuf::from) {
-        let is_there = named.is_file();
-        let reason = || missing(format!("{} is not a file", named.display()));
-        return is_there.then_some(named.clone()).ok_or_else(reason);
+        if named.is_file() {
+            return Ok(named);
+        }
+        return Err(missing(format!("{} is not a file", named.display())));
     }
     built_kryoptic()
         .or_else(|| places.installed(MODULE))

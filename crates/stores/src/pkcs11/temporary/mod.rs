@@ -24,9 +24,9 @@ use crate::pkcs11::module::modules::Places;
 use crate::pkcs11::module::process::initialize_token;
 use crate::pkcs11::token::capabilities::offered;
 use crate::pkcs11::token::identity::library;
-use crate::pkcs11::token::token_info::{ModuleInfo, TokenInfo};
+use crate::pkcs11::token::token_info::ModuleInfo;
 use crate::pkcs11::token::{FoundToken, Owner};
-use crate::user::{Pin, PinSource, Pins, User};
+use crate::user::Pin;
 
 /// Software of a temporary token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,19 +42,19 @@ pub enum ManagedKind {
 }
 
 impl ManagedKind {
+    const SOFTWARE: [Self; 3] = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm];
+
     /// Returns those that come with keymark, in the order of tables.
     pub(crate) fn all() -> Vec<Self> {
         let twins = TwinDevice::shipped().map(Self::Twin);
-        let software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm];
-        software.into_iter().chain(twins).collect()
+        Self::SOFTWARE.into_iter().chain(twins).collect()
     }
 
     /// Returns the kind of a device's name.
     pub fn named(name: &str) -> Option<Self> {
-        let mut software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm].into_iter();
-        software
-            .find(|own| own.name() == name)
-            .or_else(|| TwinDevice::named(name).map(Self::Twin))
+        let mut software = Self::SOFTWARE.into_iter();
+        let found = software.find(|own| own.name() == name);
+        found.or_else(|| TwinDevice::named(name).map(Self::Twin))
     }
 
     /// Sets how many operations a twin does at a time.
@@ -63,11 +63,8 @@ impl ManagedKind {
             Self::Twin(device) => Ok(Self::Twin(TwinDevice { lanes, ..device })),
             Self::SoftHsm | Self::Kryoptic | Self::Swtpm => {
                 let call = format!("setting the lanes of {}", self.name());
-                Err(Error::call(
-                    call,
-                    "it is not a twin",
-                    "twin:nitrokey-hsm is one",
-                ))
+                let advice = "twin:nitrokey-hsm is one";
+                Err(Error::call(call, "it is not a twin", advice))
             }
         }
     }
@@ -121,12 +118,7 @@ impl ManagedKind {
     }
 
     /// The file of its library on this machine.
-    pub fn library(&self) -> Result<PathBuf, Error> {
-        self.installed(&Places::of_user())
-    }
-
-    /// The library's file.
-    fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
+    pub fn library(&self, places: &Places) -> Result<PathBuf, Error> {
         match self {
             Self::SoftHsm | Self::Twin(_) => softhsm::installed(places),
             Self::Kryoptic => kryoptic::installed(places),
@@ -165,12 +157,20 @@ impl ManagedToken {
         let token = NewToken::random()?;
         let pin = token.user.0.clone();
         let info = initialize_token(&place.file, token);
-        let info = info.map_err(|error| place.explained(error))?;
+        let info = info.map_err(|error| match &place.emulator {
+            None => error,
+            Some(emulator) => emulator.explained(error),
+        })?;
+        let made = info.slots.iter().find_map(|slot| slot.token.as_ref().ok());
+        let made = made.ok_or_else(|| {
+            let call = format!("looking for the token '{}'", kind.name());
+            Error::call(call, "it was initialized, but was not found", "")
+        })?;
         Ok(Self {
             found: FoundToken {
                 identity: kind.identity(&info),
                 file: place.file.clone(),
-                info: initialized(kind, &info)?.clone(),
+                info: made.clone(),
             },
             kind: kind.clone(),
             pin,
@@ -207,26 +207,6 @@ impl ManagedToken {
     }
 }
 
-pub(crate) fn user_of(pin: &Pin) -> User {
-    let known = PinSource::Known(pin.clone());
-    User {
-        pins: Pins {
-            user: known.clone(),
-            admin: known,
-        },
-        ..User::of_made_device()
-    }
-}
-
-/// The module's token that was initialized.
-fn initialized<'s>(kind: &ManagedKind, info: &'s ModuleInfo) -> Result<&'s TokenInfo, Error> {
-    let made = info.slots.iter().find_map(|slot| slot.token.as_ref().ok());
-    made.ok_or_else(|| {
-        let call = format!("looking for the token '{}'", kind.name());
-        Error::call(call, "it was initialized, but was not found", "")
-    })
-}
-
 impl ManagedPlace {
     /// A library that finds its configuration, of that name in the place, by a variable.
     fn configured(
@@ -250,7 +230,7 @@ impl ManagedPlace {
 
     /// Makes one, with a blank token.
     pub fn prepare(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
-        let library = kind.installed(places)?;
+        let library = kind.library(places)?;
         match kind {
             ManagedKind::SoftHsm => softhsm::prepare(library),
             ManagedKind::Kryoptic => kryoptic::prepare(library),
@@ -262,13 +242,6 @@ impl ManagedPlace {
     /// The library, and what it has to find in its environment.
     pub const fn file(&self) -> &ModuleFile {
         &self.file
-    }
-
-    fn explained(&self, error: Error) -> Error {
-        match &self.emulator {
-            None => error,
-            Some(emulator) => emulator.explained(error),
-        }
     }
 }
 

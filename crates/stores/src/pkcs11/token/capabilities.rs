@@ -119,10 +119,7 @@ pub(crate) const fn asked_for(capability: Capability) -> Capability {
 
 /// Returns whether a mechanism takes keys of the family, by their lengths in bits. Where a token says none, it takes
 /// any.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families have no lengths"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others have no lengths")]
 fn takes(mechanism: &MechanismInfo, family: Family) -> bool {
     let takes = |bits: u32| {
         let (bits, largest) = (u64::from(bits), mechanism.largest);

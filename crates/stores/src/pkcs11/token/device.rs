@@ -1,6 +1,6 @@
 //! A token as a device.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use keymark_bench::store::Capability;
 use keymark_bench::{Error, StoreIdentity};
@@ -14,8 +14,10 @@ use crate::access::AccessKind;
 use crate::device::{Device, Fact, PublicPart, Run};
 use crate::journal::Journal;
 use crate::pkcs11::module::modules::Places;
-use crate::pkcs11::module::process::{DeviceChoice, ProcessStore, TokenProcess, public_parts};
-use crate::pkcs11::temporary::{ManagedToken, user_of};
+use crate::pkcs11::module::process::{
+    DeviceChoice, OpenRequest, ProcessStore, TokenProcess, public_parts,
+};
+use crate::pkcs11::temporary::ManagedToken;
 use crate::pkcs11_uri::{Described, ObjectPart, Pkcs11Uri};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
@@ -30,10 +32,9 @@ pub(crate) struct TokenDevice {
     by: DeviceChoice,
     found: FoundToken,
     capabilities: Vec<Capability>,
-    wanted: ObjectPart,
-    user: User,
     managed: Option<ManagedToken>,
-    process: OnceLock<Arc<TokenProcess>>,
+    /// The process of its module, which starts when it is asked something.
+    process: Arc<TokenProcess>,
 }
 
 impl TokenDevice {
@@ -45,69 +46,58 @@ impl TokenDevice {
         user: &User,
         by: DeviceChoice,
     ) -> Result<Self, Error> {
-        let mut device = Self {
+        let (user, wanted) = (with_pin_of(uri, user), uri.object.clone());
+        let process = TokenProcess::new(&found, Owner::User, user, wanted);
+        Ok(Self {
             by,
-            capabilities: offered(&found.info),
+            capabilities: if uri.object.names_one() {
+                named_keys(&process)?
+            } else {
+                offered(&found.info)
+            },
             found,
-            user: with_pin_of(uri, user),
-            wanted: uri.object.clone(),
             managed: None,
-            process: OnceLock::new(),
-        };
-        if device.wanted.names_one() {
-            device.capabilities = device.named_keys()?;
-        }
-        Ok(device)
+            process: Arc::new(process),
+        })
     }
 
     /// Makes the device of a token of keymark's own.
     pub(crate) fn of_managed(own: ManagedToken, by: DeviceChoice) -> Self {
+        let (owner, user) = (own.kind.owner(), User::with_pin(own.pin.clone()));
+        let process = TokenProcess::new(&own.found, owner, user, ObjectPart::default());
         Self {
             by,
             capabilities: own.capabilities(),
             found: own.found.clone(),
-            wanted: ObjectPart::default(),
-            user: user_of(&own.pin),
             managed: Some(own),
-            process: OnceLock::new(),
+            process: Arc::new(process),
         }
     }
+}
 
-    fn named_keys(&self) -> Result<Vec<Capability>, Error> {
-        let process = self.process();
-        let keys = process.keys(&self.wanted)?;
-        let capabilities = keys::capabilities(&keys);
-        if !capabilities.is_empty() {
-            return Ok(capabilities);
+fn named_keys(process: &TokenProcess) -> Result<Vec<Capability>, Error> {
+    let keys = process.keys(&process.open.wanted)?;
+    let capabilities = keys::capabilities(&keys);
+    if !capabilities.is_empty() {
+        return Ok(capabilities);
+    }
+    let all = process.keys(&ObjectPart::default())?;
+    let call = format!("looking for the key on token {}", process.open.info.id());
+    Err(match keys.first() {
+        Some(info) => Error::call(
+            call,
+            format!("keymark can measure nothing with {}", info.name()),
+            "keymark measures RSA, ECDSA, EdDSA and ECDH keys that may sign, decrypt or derive",
+        ),
+        None if all.is_empty() => {
+            let advice = "without a key in the URI, keymark measures test keys";
+            Error::call(call, "it has no private key", advice)
         }
-        let all = process.keys(&ObjectPart::default())?;
-        let call = format!("looking for the key on token {}", self.found.info.id());
-        Err(match keys.first() {
-            Some(info) => Error::call(
-                call,
-                format!("keymark can measure nothing with {}", info.name()),
-                "keymark measures RSA, ECDSA, EdDSA and ECDH keys that may sign, decrypt or derive",
-            ),
-            None if all.is_empty() => {
-                let advice = "without a key in the URI, keymark measures test keys";
-                Error::call(call, "it has no private key", advice)
-            }
-            None => {
-                let advice = format!("it has {}", named(all.iter()));
-                Error::call(call, "no private key has that name", advice)
-            }
-        })
-    }
-
-    /// The process of its module, which starts when it is asked something.
-    fn process(&self) -> &Arc<TokenProcess> {
-        self.process.get_or_init(|| {
-            let managed = self.managed.as_ref();
-            let owner = managed.map_or(Owner::User, |own| own.kind.owner());
-            let (user, wanted) = (self.user.clone(), self.wanted.clone());
-            Arc::new(TokenProcess::new(&self.found, owner, user, wanted))
-        })
-    }
+        None => {
+            let advice = format!("it has {}", named(all.iter()));
+            Error::call(call, "no private key has that name", advice)
+        }
+    })
 }
 
 /// The user, with the PIN's file that the URI names, if nothing else says where it is.
@@ -122,11 +112,9 @@ fn with_pin_of(uri: &Pkcs11Uri, user: &User) -> User {
 fn named<'k>(keys: impl ExactSizeIterator<Item = &'k KeyInfo>) -> String {
     let more = keys.len().saturating_sub(KEYS_SHOWN);
     let names: Vec<String> = keys.take(KEYS_SHOWN).map(KeyInfo::name).collect();
-    let names = names.join(", ");
-    if more > 0 {
-        format!("{names} and {more} more")
-    } else {
-        names
+    match (names.join(", "), more) {
+        (names, 0) => names,
+        (names, more) => format!("{names} and {more} more"),
     }
 }
 
@@ -145,8 +133,8 @@ impl Device for TokenDevice {
 
     /// Test keys are on no token but for a run, and where it may be written to.
     fn present(&self) -> &[Capability] {
-        let may_write = || self.user.consent.may_write(&self.found.info.id());
-        if self.managed.is_some() || self.wanted.names_one() || may_write() {
+        let OpenRequest { wanted, write, .. } = &self.process.open;
+        if self.managed.is_some() || wanted.names_one() || write.is_some() {
             &self.capabilities
         } else {
             &[]
@@ -168,7 +156,7 @@ impl Device for TokenDevice {
         }
         let file = &file.path;
         let known = Places::of_user().modules();
-        let is_known = known.iter().any(|known| known.file == *file);
+        let is_known = known.iter().any(|known| known.file.path == *file);
         let serial = Some(info.serial.clone()).filter(|serial| !serial.is_empty());
         let uri = Pkcs11Uri {
             described: [(Described::Token, info.label.clone())]
@@ -199,21 +187,21 @@ impl Device for TokenDevice {
             return Ok(Vec::new());
         }
         let FoundToken { file, info, .. } = &self.found;
-        public_parts(file, &info.id(), &self.user)
+        public_parts(file, &info.id(), &self.process.user)
     }
 
     fn token(&self) -> Option<TokenId> {
         // Nobody misses one that keymark has made.
-        let is_made = self.managed.is_some();
-        (!is_made).then(|| self.found.info.id())
+        let is_users = self.managed.is_none();
+        is_users.then(|| self.found.info.id())
     }
 
     fn undo(&self, left: Journal) -> Result<(), Error> {
-        self.process().undo(left)
+        self.process.undo(left)
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
-        let process = Arc::clone(self.process());
+        let process = Arc::clone(&self.process);
         let store = ProcessStore::open(process, &self.capabilities, run, self.by)?;
         Ok(Arc::new(store))
     }

@@ -3,8 +3,6 @@
 //! Which token is meant is decided before anybody logs in, by what tokens show; a PIN that does not name its token
 //! goes to no second one.
 
-use std::path::PathBuf;
-
 use keymark_bench::{Error, StoreKind};
 
 use super::FoundToken;
@@ -13,23 +11,17 @@ use super::device::TokenDevice;
 use super::identity::library;
 use super::selector::{TokenSelector, modules};
 use super::token_info::{ModuleInfo, SlotInfo, TokenInfo};
-use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
+use crate::device::{Device, Looked, Visited, Wish};
 use crate::pkcs11::module::ModuleFile;
-use crate::pkcs11::module::modules::{KnownModule, Places};
-use crate::pkcs11::module::process::DeviceChoice;
-use crate::pkcs11::module::process::{Readers, look};
+use crate::pkcs11::module::modules::Places;
+use crate::pkcs11::module::process::{DeviceChoice, Readers, look_at};
 use crate::pkcs11::temporary::{ManagedKind, ManagedToken};
 use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri};
 use crate::store::once_each;
 use crate::user::{TokenId, TokenName, User};
 
-/// The family `pkcs11`.
-pub const FAMILY: StoreFamily = StoreFamily {
-    store: StoreKind::PKCS11,
-    look: wanted,
-};
-
-fn wanted(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
+/// Looks for the devices of the family `pkcs11`.
+pub fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
     let places = &Places::of_user();
     match wish {
         Wish::Software | Wish::Inserted => {}
@@ -45,23 +37,20 @@ fn wanted(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
 fn named(names: &[String], places: &Places, user: &User, looked: &mut Looked) -> Result<(), Error> {
     let (mut meant, others) = (Vec::new(), looked.devices.len());
     for name in names {
-        let Some(target) = TokenSelector::parse(name, places) else {
-            continue;
-        };
-        looked.known.push(name.clone());
-        meant.push(Meant::of(target?, places, user)?);
+        if let Some(target) = TokenSelector::parse(name, places) {
+            looked.known.push(name.clone());
+            meant.extend(Meant::all(target?, places, user)?);
+        }
     }
-    one_key_of_each(&meant)?;
-    pin_is_for_one(&meant, user)?;
-    for device in meant.into_iter().map(|meant| meant.devices(user)) {
-        for device in device? {
-            let name = &device.identity().device;
-            let mut known = looked.devices[others..]
-                .iter()
-                .map(|known| &known.identity().device);
-            if known.all(|known| known != name) {
-                looked.devices.push(device);
-            }
+    let known: Vec<_> = meant.iter().filter_map(Meant::known).collect();
+    one_key_of_each(&known)?;
+    pin_is_for_one(&known, user)?;
+    for device in meant.into_iter().map(|meant| meant.device(user)) {
+        let device = device?;
+        let name = &device.identity().device;
+        let mut known = looked.devices[others..].iter();
+        if known.all(|known| known.identity().device != *name) {
+            looked.devices.push(Box::new(device));
         }
     }
     Ok(())
@@ -73,46 +62,35 @@ pub(crate) fn called(wish: &Wish, user: &User, looked: &mut Looked) -> Result<()
     let Wish::Named(names) = wish else {
         return Ok(());
     };
-    let unknown: Vec<_> = names
-        .iter()
-        .filter(|name| !looked.known.contains(name))
-        .collect();
+    let unknown = names.iter().filter(|name| !looked.known.contains(name));
+    let unknown: Vec<_> = unknown.collect();
     if unknown.is_empty() {
         return Ok(());
     }
-    let files: Vec<ModuleFile> = Places::of_user()
-        .modules()
+    let modules = Places::of_user().modules().into_iter();
+    let files = modules.map(|module| module.file).collect();
+    let here: Vec<FoundToken> = look_at(files, user, Readers::Shown)
         .iter()
-        .map(KnownModule::to_load)
-        .collect();
-    let said = look(&files, user, Readers::Shown);
-    let said: Vec<_> = files
-        .iter()
-        .zip(said)
-        .filter_map(|(file, said)| Some((file, said.ok()?)))
+        .filter_map(|(file, said)| Some(found(file, said.as_ref().ok()?)))
+        .flatten()
+        .filter(|token| !offered(&token.info).is_empty())
         .collect();
     for name in unknown {
-        let of_module = said.iter().flat_map(|(file, said)| {
-            let called = tokens(said)
-                .filter(|(_, token)| is_called(token, name) && !offered(token).is_empty());
-            called.map(|(_, token)| FoundToken::of(file, said, token))
-        });
-        let mut found: Vec<FoundToken> = of_module.collect();
-        if found.len() > 1 {
-            let names: Vec<String> = found.iter().map(|token| shown(&token.info)).collect();
-            let reason = format!("{} tokens match: {}", names.len(), names.join(", "));
-            let call = format!("looking for the token '{name}'");
-            return Err(Error::call(call, reason, "name one by its URI"));
-        }
-        if let Some(token) = found.pop() {
-            let uri = Pkcs11Uri::default();
-            looked.devices.push(Box::new(TokenDevice::of(
-                token,
-                &uri,
-                user,
-                DeviceChoice::ByName,
-            )?));
-            looked.known.push(name.clone());
+        let called = here.iter().filter(|token| is_called(&token.info, name));
+        match called.collect::<Vec<_>>().as_slice() {
+            [] => {}
+            [token] => {
+                let (token, uri) = (FoundToken::clone(token), Pkcs11Uri::default());
+                let device = TokenDevice::of(token, &uri, user, DeviceChoice::ByName)?;
+                looked.devices.push(Box::new(device));
+                looked.known.push(name.clone());
+            }
+            several => {
+                let names: Vec<String> = several.iter().map(|token| shown(&token.info)).collect();
+                let reason = format!("{} tokens match: {}", names.len(), names.join(", "));
+                let call = format!("looking for the token '{name}'");
+                return Err(Error::call(call, reason, "name one by its URI"));
+            }
         }
     }
     Ok(())
@@ -125,117 +103,105 @@ fn is_called(token: &TokenInfo, name: &str) -> bool {
     is_id || token.label.eq_ignore_ascii_case(name)
 }
 
+/// A token that is named.
 enum Meant {
     Own(Box<ManagedToken>),
-    Tokens(Box<Pkcs11Uri>, Vec<FoundToken>),
+    Known(Box<(FoundToken, Pkcs11Uri)>),
 }
 
 impl Meant {
-    fn of(target: TokenSelector, places: &Places, user: &User) -> Result<Self, Error> {
-        let uri = match target {
+    fn all(target: TokenSelector, places: &Places, user: &User) -> Result<Vec<Self>, Error> {
+        match target {
             TokenSelector::Own(kind) => {
-                return Ok(Self::Own(Box::new(ManagedToken::make(&kind, places)?)));
+                let own = ManagedToken::make(&kind, places)?;
+                Ok(vec![Self::Own(Box::new(own))])
             }
-            TokenSelector::Uri(uri) => uri,
+            TokenSelector::Uri(uri) => {
+                let found = matching(&uri, places, user)?.into_iter();
+                let known = |token| Self::Known(Box::new((token, Pkcs11Uri::clone(&uri))));
+                Ok(found.map(known).collect())
+            }
+        }
+    }
+
+    fn known(&self) -> Option<(&TokenInfo, &Pkcs11Uri)> {
+        match self {
+            Self::Known(known) => Some((&known.0.info, &known.1)),
+            Self::Own(_) => None,
+        }
+    }
+
+    fn device(self, user: &User) -> Result<TokenDevice, Error> {
+        match self {
+            Self::Own(own) => Ok(TokenDevice::of_managed(*own, DeviceChoice::ByName)),
+            Self::Known(known) => TokenDevice::of(known.0, &known.1, user, DeviceChoice::ByName),
+        }
+    }
+}
+
+/// The tokens that a URI means.
+fn matching(uri: &Pkcs11Uri, places: &Places, user: &User) -> Result<Vec<FoundToken>, Error> {
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    let (mut blank, mut answered, mut broken) = (false, false, None);
+    for (file, said) in look_at(modules(uri, places)?, user, Readers::Shown) {
+        let said = match said {
+            Ok(said) => said,
+            // Of several modules one that does not work is in nobody's way.
+            Err(error) => {
+                broken = broken.or(Some(error));
+                continue;
+            }
         };
-        let files = modules(&uri, places)?;
-        let looked = files.iter().zip(look(&files, user, Readers::Shown));
-        let (mut found, mut others) = (Vec::new(), Vec::new());
-        let (mut blank, mut answered, mut broken) = (false, false, None);
-        for (file, said) in looked {
-            let said = match said {
-                Ok(said) => said,
-                // Of several modules one that does not work is in nobody's way.
-                Err(error) => {
-                    broken = broken.or(Some(error));
-                    continue;
-                }
-            };
-            answered = true;
-            blank |= !said.slots.is_empty();
-            for (slot, token) in tokens(&said) {
-                if uri.matches(&said, slot, token) {
-                    found.push(FoundToken::of(file, &said, token));
-                } else if !offered(token).is_empty() {
-                    others.push(shown(token));
-                }
-            }
-        }
-        if uri.object.names_one() {
-            with_key(&mut found, &uri.object)?;
-        }
-        match broken.filter(|_| !answered) {
-            _ if !found.is_empty() => Ok(Self::Tokens(uri, found)),
-            Some(error) => Err(error),
-            None => Err(no_token(uri.token_label(), &others, blank)),
-        }
-    }
-
-    fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
-        match self {
-            Self::Own(own) => {
-                let device = TokenDevice::of_managed(*own, DeviceChoice::ByName);
-                Ok(vec![Box::new(device)])
-            }
-            Self::Tokens(uri, found) => {
-                let devices = found.into_iter().map(|found| {
-                    let device = TokenDevice::of(found, &uri, user, DeviceChoice::ByName)?;
-                    Ok(Box::new(device) as Box<dyn Device>)
-                });
-                devices.collect()
+        answered = true;
+        blank |= !said.slots.is_empty();
+        for (slot, token) in tokens(&said) {
+            if uri.matches(&said, slot, token) {
+                found.push(FoundToken::of(&file, &said, token));
+            } else if !offered(token).is_empty() {
+                others.push(shown(token));
             }
         }
     }
-
-    /// The tokens that are logged in to while one looks for a key on them.
-    fn logged_in_to(&self) -> Vec<TokenId> {
-        match self {
-            Self::Tokens(uri, found) if uri.object.names_one() && uri.pin_file.is_none() => {
-                let wanting = found.iter().map(|found| &found.info);
-                let wanting = wanting.filter(|info| info.login.pin().is_some());
-                wanting.map(TokenInfo::id).collect()
-            }
-            Self::Tokens(..) | Self::Own(_) => Vec::new(),
-        }
+    if uri.object.names_one() {
+        with_key(&mut found, &uri.object)?;
+    }
+    match broken.filter(|_| !answered) {
+        _ if !found.is_empty() => Ok(found),
+        Some(error) => Err(error),
+        None => Err(no_token(uri.token_label(), &others, blank)),
     }
 }
 
 /// A device is a token with one key that is named, or with its test keys: of a token that is named twice the other key
 /// would be missing, without a word.
-fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
-    let mut keys: Vec<(TokenId, &str, &ObjectPart)> = Vec::new();
-    for named in meant {
-        let Meant::Tokens(uri, found) = named else {
-            continue;
+fn one_key_of_each(known: &[(&TokenInfo, &Pkcs11Uri)]) -> Result<(), Error> {
+    for (at, (info, uri)) in known.iter().enumerate() {
+        let (id, wanted) = (info.id(), &uri.object);
+        let is_other = |(before, named): &(&TokenInfo, &Pkcs11Uri)| {
+            let is_same = (&before.label, &named.object) == (&info.label, wanted);
+            let names_one = named.object.names_one() || wanted.names_one();
+            before.id() == id && !is_same && names_one
         };
-        let wanted = &uri.object;
-        for token in found {
-            let (id, label) = (token.info.id(), token.info.label.as_str());
-            let is_other = keys.iter().any(|(known, known_label, object)| {
-                let is_same = (*known_label, *object) == (label, wanted);
-                *known == id && !is_same && (object.names_one() || wanted.names_one())
-            });
-            if is_other {
-                return Err(Error::call(
-                    "looking for keys",
-                    format!(
-                        "several are named on token {id}, but a run uses one key of each token"
-                    ),
-                    "measure them one after the other",
-                ));
-            }
-            keys.push((id, label, wanted));
+        if known[..at].iter().any(is_other) {
+            return Err(Error::call(
+                "looking for keys",
+                format!("several are named on token {id}, but a run uses one key of each token"),
+                "measure them one after the other",
+            ));
         }
     }
     Ok(())
 }
 
-/// A PIN that does not say whose it is, is one token's.
-fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
+/// A PIN that does not say whose it is, is one token's: of those that are logged in to while one looks for a key on them.
+fn pin_is_for_one(known: &[(&TokenInfo, &Pkcs11Uri)], user: &User) -> Result<(), Error> {
     if !user.pins.user.is_for_one() {
         return Ok(());
     }
-    let tokens = once_each(meant.iter().flat_map(Meant::logged_in_to));
+    let wanting = known.iter().filter(|(info, uri)| {
+        uri.object.names_one() && uri.pin_file.is_none() && info.login.pin().is_some()
+    });
+    let tokens = once_each(wanting.map(|(info, _)| info.id()));
     let [first, _, ..] = tokens.as_slice() else {
         return Ok(());
     };
@@ -302,6 +268,10 @@ pub(crate) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &Tok
         .filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)))
 }
 
+fn found(file: &ModuleFile, said: &ModuleInfo) -> impl Iterator<Item = FoundToken> {
+    tokens(said).map(move |(_, token)| FoundToken::of(file, said, token))
+}
+
 fn own(kinds: &[ManagedKind], places: &Places, looked: &mut Looked) {
     for kind in kinds {
         if let Ok(token) = ManagedToken::make(kind, places) {
@@ -315,38 +285,32 @@ fn own(kinds: &[ManagedKind], places: &Places, looked: &mut Looked) {
 /// Everything that is there. What does not work is said, and in nobody's way.
 fn all(places: &Places, user: &User, looked: &mut Looked) {
     own(&ManagedKind::all(), places, looked);
-    let modules = places.modules();
-    let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
-    let said = look(&files, user, Readers::Hidden);
-    for ((KnownModule { name, file, .. }, of), said) in modules.into_iter().zip(files).zip(said) {
-        if let Ok(said) = &said {
-            let devices = tokens(said).filter_map(|(_, token)| {
-                let found = FoundToken::of(&of, said, token);
-                TokenDevice::of(found, &Pkcs11Uri::default(), user, DeviceChoice::AmongAll).ok()
-            });
-            let useful = devices.filter(|device| !device.capabilities().is_empty());
-            looked
-                .devices
-                .extend(useful.map(|device| Box::new(device) as Box<dyn Device>));
+    let modules = places.modules().into_iter();
+    let (names, files): (Vec<_>, Vec<_>) = modules.map(|known| (known.name, known.file)).unzip();
+    for (name, (file, said)) in names.into_iter().zip(look_at(files, user, Readers::Hidden)) {
+        let (uri, among) = (Pkcs11Uri::default(), DeviceChoice::AmongAll);
+        for token in said.iter().flat_map(|said| found(&file, said)) {
+            if let Ok(device) = TokenDevice::of(token, &uri, user, among)
+                && !device.capabilities().is_empty()
+            {
+                looked.devices.push(Box::new(device));
+            }
         }
-        looked.visited.push(visited(name, file, said));
+        looked.visited.push(Visited {
+            store: StoreKind::PKCS11,
+            name,
+            file: file.path,
+            said: said.map(|said| summary(&said)),
+        });
     }
 }
 
-fn visited(name: String, file: PathBuf, said: Result<ModuleInfo, Error>) -> Visited {
-    let summary = |said: ModuleInfo| {
-        let useful = tokens(&said).filter(|(_, token)| !offered(token).is_empty());
-        let tokens = match useful.count() {
-            0 => "no token to measure".to_owned(),
-            1 => "1 token".to_owned(),
-            several => format!("{several} tokens"),
-        };
-        format!("{}, {tokens}", library(&said))
+fn summary(said: &ModuleInfo) -> String {
+    let useful = tokens(said).filter(|(_, token)| !offered(token).is_empty());
+    let tokens = match useful.count() {
+        0 => "no token to measure".to_owned(),
+        1 => "1 token".to_owned(),
+        several => format!("{several} tokens"),
     };
-    Visited {
-        store: StoreKind::PKCS11,
-        name,
-        file,
-        said: said.map(summary),
-    }
+    format!("{}, {tokens}", library(said))
 }

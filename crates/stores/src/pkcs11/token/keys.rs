@@ -27,30 +27,18 @@ pub struct KeyInfo {
     pub algorithm: Option<Algorithm>,
     /// Operations that its attributes allow.
     pub operations: Vec<Operation>,
-    pub pin: KeyPin,
-}
-
-/// Lifetime of the token's PIN for a key (`CKA_ALWAYS_AUTHENTICATE`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum KeyPin {
-    #[default]
-    Once,
-    EachUse,
+    /// True if the token wants its PIN at each use (`CKA_ALWAYS_AUTHENTICATE`).
+    pub pin_each_use: bool,
 }
 
 impl KeyInfo {
     /// `'web' rsa2048`, with the identifier where there is no label.
     pub fn name(&self) -> String {
-        let algorithm = self
-            .algorithm
-            .map_or("of another algorithm", Algorithm::name);
+        let algorithm = self.algorithm;
+        let algorithm = algorithm.map_or("of another algorithm", Algorithm::name);
         if self.label.is_empty() {
-            let id: String = self
-                .id
-                .iter()
-                .map(|octet| format!("%{octet:02x}"))
-                .collect();
-            return format!("id={id} {algorithm}");
+            let octets = self.id.iter().map(|octet| format!("%{octet:02x}"));
+            return format!("id={} {algorithm}", octets.collect::<String>());
         }
         format!("'{}' {algorithm}", self.label)
     }
@@ -69,12 +57,8 @@ impl KeyInfo {
             // A PIN for each use goes between a C_…Init and what follows: C_DeriveKey has none (3.1 §4.9).
             let derives =
                 *operation == Operation::Decrypt && !matches!(algorithm.family(), Family::Rsa(_));
-            let possible = match self.pin {
-                KeyPin::Once => true,
-                KeyPin::EachUse => !derives,
-            };
-            (possible && algorithm.has(*operation))
-                .then_some(Capability::new(algorithm, *operation))
+            let possible = !(derives && self.pin_each_use) && algorithm.has(*operation);
+            possible.then_some(Capability::new(algorithm, *operation))
         })
     }
 }
@@ -141,10 +125,7 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "of the other attributes nothing is asked"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "no others are asked for")]
     pub(super) fn read(
         session: &Session,
         object: ObjectHandle,
@@ -163,7 +144,7 @@ impl Attributes {
                     info.operations.push(Operation::Decrypt);
                 }
                 Attribute::Decapsulate(true) => info.operations.push(Operation::Decapsulate),
-                Attribute::AlwaysAuthenticate(true) => info.pin = KeyPin::EachUse,
+                Attribute::AlwaysAuthenticate(true) => info.pin_each_use = true,
                 Attribute::Class(class) => found.class = Some(class),
                 Attribute::KeyType(kind) => found.kind = Some(kind),
                 Attribute::EcParams(parameters) => found.curve = Some(parameters),
@@ -227,10 +208,7 @@ pub(crate) fn parameters_of(family: Family) -> Option<Vec<u8>> {
 }
 
 /// Type and parameter set of a key that has one (3.2 §6.67.2, §6.68.2).
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families have no parameter sets"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others have no sets")]
 pub(crate) fn parameter_set(family: Family) -> Option<(KeyType, ParameterSetType)> {
     let dsa = |set: MlDsaParameterSetType| Some((KeyType::ML_DSA, set.into()));
     let kem = |set: MlKemParameterSetType| Some((KeyType::ML_KEM, set.into()));
@@ -255,9 +233,11 @@ pub(crate) fn secret_length(family: Family) -> usize {
 }
 
 /// The key that is meant, which is one.
-pub(crate) fn one(session: &Session, wanted: &ObjectPart) -> Result<(ObjectHandle, KeyPin), Error> {
-    let meant = meant(session, wanted)?;
-    let one = meant.first().map(|(key, info)| (*key, info.pin));
+pub(crate) fn one(
+    session: &Session,
+    wanted: &ObjectPart,
+) -> Result<(ObjectHandle, KeyInfo), Error> {
+    let one = meant(session, wanted)?.into_iter().next();
     one.ok_or_else(|| {
         let advice = "was it deleted by another program, or the token removed?";
         Error::call("C_FindObjects", "the key no longer exists", advice)

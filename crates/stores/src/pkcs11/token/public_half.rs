@@ -243,10 +243,7 @@ fn unwrapped(family: Family, octets: &[u8]) -> &[u8] {
 }
 
 /// Length of a point on the curve as it is sent.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families have no points"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others have no points")]
 const fn point_length(family: Family) -> Option<usize> {
     match family {
         Family::Weierstrass(curve) => Some(1 + 2 * (curve.bits() as usize).div_ceil(8)),

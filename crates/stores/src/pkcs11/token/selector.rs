@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::Error;
 
 use crate::pkcs11::module::ModuleFile;
-use crate::pkcs11::module::modules::{KnownModule, Places};
+use crate::pkcs11::module::modules::Places;
 use crate::pkcs11::temporary::ManagedKind;
 use crate::pkcs11_uri::{Pkcs11Uri, SCHEME, UriError};
 
@@ -43,7 +43,7 @@ impl TokenSelector {
         }
         // Of other names those of modules that are there, also by their file's name.
         if let Some(known) = places.named(name) {
-            return Some(Ok(Self::of_file(known.file)));
+            return Some(Ok(Self::of_file(known.file.path)));
         }
         let file = Path::new(name).file_name().and_then(|name| name.to_str());
         let is_library = |file: &str| file.ends_with(".so") || file.contains(".so.");
@@ -64,14 +64,17 @@ pub(crate) fn modules(uri: &Pkcs11Uri, places: &Places) -> Result<Vec<ModuleFile
     let files = match (&uri.module_path, &uri.module_name) {
         (Some(file), _) => vec![places.to_load(file)],
         (None, Some(name)) => {
-            let known = places.named(name).map(|module| vec![module.to_load()]);
+            let known = places.named(name).map(|module| vec![module.file]);
             known.ok_or_else(|| {
                 let reason = format!("no module matches '{name}'");
                 let advice = "'keymark devices' lists them; module-path=/PATH names any file";
                 Error::call("looking for a PKCS#11 module", reason, advice)
             })?
         }
-        (None, None) => places.modules().iter().map(KnownModule::to_load).collect(),
+        (None, None) => {
+            let known = places.modules().into_iter();
+            known.map(|module| module.file).collect()
+        }
     };
     let as_wanted = |known: ModuleFile| ModuleFile {
         reserved: uri.reserved.clone().or(known.reserved),

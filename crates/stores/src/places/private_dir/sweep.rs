@@ -36,45 +36,34 @@ pub fn sweep() -> usize {
 /// Removes what killed keymarks left in a directory of the user's choice, as [`sweep`] does.
 pub fn sweep_within(parent: &Path) -> usize {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let abandoned: Vec<Abandoned> = entries
-        .filter(|entry| {
-            entry
-                .file_name()
-                .as_encoded_bytes()
-                .starts_with(PREFIX.as_bytes())
-        })
-        .filter_map(|entry| Abandoned::take(entry.path()))
+    let paths = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default();
+        name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+    });
+    let abandoned: Vec<_> = paths
+        .filter_map(|path| Some((abandoned(&path)?, path)))
         .collect();
-    abandoned
+    let removed = abandoned
         .into_iter()
-        .filter_map(|Abandoned { path, directory }| directory.remove(&path).ok())
-        .count()
+        .filter(|(directory, path)| directory.remove(path).is_ok());
+    removed.count()
 }
 
-/// A directory of a dead keymark, locked: another keymark may be sweeping.
-struct Abandoned {
-    path: PathBuf,
-    directory: OwnedDir,
-}
-
-impl Abandoned {
-    /// Takes it over and removes its PIN: what follows takes time, and may be cut short.
-    fn take(path: PathBuf) -> Option<Self> {
-        let directory = OwnedDir::open(&path).ok()?;
-        let is_abandoned = match directory.tag() {
-            Some(tag) => directory.is_let_go(&tag),
-            // Its keymark died over making or removing it.
-            None => {
-                is_made_name(&path) && directory.0.try_lock().is_ok() && directory.is_unfinished()
-            }
-        };
-        if !is_abandoned {
-            return None;
-        }
-        // Most have no PIN.
-        let _ = fs::remove_file(directory.contents().join(PIN_FILE));
-        Some(Self { path, directory })
+/// The directory, if it is a dead keymark's, locked, as another keymark may be sweeping; and without its PIN, as what
+/// follows takes time and may be cut short.
+fn abandoned(path: &Path) -> Option<OwnedDir> {
+    let directory = OwnedDir::open(path).ok()?;
+    let is_abandoned = match directory.tag() {
+        Some(tag) => directory.is_let_go(&tag),
+        // Its keymark died over making or removing it.
+        None => is_made_name(path) && directory.0.try_lock().is_ok() && directory.is_unfinished(),
+    };
+    if !is_abandoned {
+        return None;
     }
+    // Most have no PIN.
+    let _ = fs::remove_file(directory.contents().join(PIN_FILE));
+    Some(directory)
 }
 
 /// Returns whether [`PrivateDir`](super::PrivateDir) makes such names.
@@ -330,9 +319,9 @@ mod tests {
         let (pin, other) = (left.join(PIN_FILE), left.join("file"));
         fs::write(&pin, "271828").unwrap();
         fs::write(&other, "x").unwrap();
-        let taken = Abandoned::take(left.clone()).unwrap();
+        let taken = super::abandoned(&left).unwrap();
         assert!(!pin.exists() && other.exists());
-        taken.directory.remove(&taken.path).unwrap();
+        taken.remove(&left).unwrap();
         assert!(!left.exists());
     }
 

@@ -24,10 +24,7 @@ pub fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
 
 /// The secret in `(value …)` as OpenSSL has it: a message without leading zeros, the x coordinate of a
 /// point, the string of RFC 7748.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others are alike in this")]
 pub(super) fn secret(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
     let answer = Sexp::parse(answer).ok()?;
     let value = answer.value("value")?;

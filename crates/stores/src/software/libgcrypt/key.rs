@@ -7,10 +7,7 @@ use zeroize::Zeroizing;
 use crate::test_key::{Numbers, TestKey};
 
 /// A test key, unprotected, in canonical form.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others are alike in this")]
 pub fn encode(key: &TestKey) -> Result<Zeroizing<Vec<u8>>, Error> {
     let family = key.algorithm.family();
     let inner = match key.numbers()? {

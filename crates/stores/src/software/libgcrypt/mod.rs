@@ -13,29 +13,23 @@ use crate::store::unsupported;
 use crate::test_key::TestKey;
 use key::curve;
 
-/// The installed libgcrypt.
-#[derive(Debug)]
-pub(super) struct InstalledLibgcrypt(&'static Libgcrypt);
-
-/// Loads it, if that has not been done.
-pub(super) fn load() -> Result<InstalledLibgcrypt, Error> {
+/// Loads the installed libgcrypt, if that has not been done.
+pub(super) fn load() -> Result<&'static Libgcrypt, Error> {
     let what = || format!("libgcrypt ({FILE})");
-    Libgcrypt::load()
-        .map(InstalledLibgcrypt)
-        .map_err(|reason| missing(what(), reason.to_string(), "libgcrypt20"))
+    Libgcrypt::load().map_err(|reason| missing(what(), reason.to_string(), "libgcrypt20"))
 }
 
-impl Loaded for InstalledLibgcrypt {
+impl Loaded for &'static Libgcrypt {
     fn version(&self) -> String {
-        self.0.version().to_owned()
+        Libgcrypt::version(self).to_owned()
     }
 
     fn capabilities(&self) -> Vec<Capability> {
-        let curves = self.0.curves();
+        let curves = self.curves();
         let has = |family| match family {
-            Family::Rsa(_) => self.0.has_algorithm("rsa"),
-            Family::Dsa(_) => self.0.has_algorithm("dsa"),
-            Family::Elgamal(_) => self.0.has_algorithm("elg"),
+            Family::Rsa(_) => self.has_algorithm("rsa"),
+            Family::Dsa(_) => self.has_algorithm("dsa"),
+            Family::Elgamal(_) => self.has_algorithm("elg"),
             Family::Weierstrass(_)
             | Family::Cv25519
             | Family::Ed25519
@@ -62,8 +56,8 @@ impl Loaded for InstalledLibgcrypt {
         };
         let refused = |error| Error::call("gcry_sexp_new", error, "");
         Ok(Box::new(Handle {
-            library: self.0,
-            key: self.0.key(&key::encode(key)?).map_err(refused)?,
+            library: self,
+            key: self.key(&key::encode(key)?).map_err(refused)?,
             algorithm: key.algorithm,
             call,
             data: None,

@@ -37,21 +37,9 @@ pub const MANUFACTURER: [u8; 2] = [0xFF, 0x4B];
 /// opcard's historical bytes (those of the Nitrokey Pro).
 const HISTORICAL: [u8; 10] = [0x00, 0x31, 0xF5, 0x73, 0xC0, 0x01, 0x60, 0x00, 0x90, 0x00];
 
-/// Why a virtual card cannot be made.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct FirmwareError(String);
-
-/// The firmware does not start.
-fn not_started(why: &str) -> FirmwareError {
-    FirmwareError(format!("the firmware does not start: {why}"))
-}
-
 /// The token's own file system cannot be mounted.
-fn not_mounted(error: littlefs2::io::Error) -> FirmwareError {
-    FirmwareError(format!(
-        "cannot mount the token's file system ({error:?}); name an empty folder"
-    ))
+fn not_mounted(error: littlefs2::io::Error) -> String {
+    format!("cannot mount the token's file system ({error:?}); name an empty folder")
 }
 
 /// Options of a card.
@@ -142,7 +130,10 @@ pub struct Firmware {
 
 impl Firmware {
     /// A card fresh from the factory, or one with its state of before.
-    pub fn new(options: FirmwareOptions) -> Result<Self, FirmwareError> {
+    ///
+    /// # Errors
+    /// Why it cannot be made.
+    pub fn new(options: FirmwareOptions) -> Result<Self, String> {
         if let Some(folder) = &options.state {
             state::make_folder(folder).map_err(state_error(folder))?;
         }
@@ -172,7 +163,7 @@ impl Firmware {
         })
     }
 
-    fn client(options: &FirmwareOptions) -> Result<Client, FirmwareError> {
+    fn client(options: &FirmwareOptions) -> Result<Client, String> {
         let open = |name: &str| match &options.state {
             None => Ok(Flash::ram()),
             Some(folder) => {
@@ -193,10 +184,10 @@ impl Firmware {
         let channel: &'static TrussedChannel = Box::leak(Box::new(TrussedChannel::new()));
         let (requester, responder) = channel
             .split()
-            .ok_or_else(|| not_started("its channel is taken"))?;
+            .ok_or("the firmware does not start: its channel is taken")?;
         let name = CLIENT
             .try_into()
-            .map_err(|_| not_started("its name does not fit"))?;
+            .map_err(|_| "the firmware does not start: its name does not fit")?;
         let endpoint = ServiceEndpoint::new(responder, CoreContext::new(name), BACKENDS);
         let call = FirmwareCall {
             service: Service::with_dispatch(board, Dispatch::default()),
@@ -260,11 +251,10 @@ impl Card for Firmware {
     }
 }
 
-fn state_error(path: &Path) -> impl FnOnce(std::io::Error) -> FirmwareError {
-    let path = path.display().to_string();
+fn state_error(path: &Path) -> impl FnOnce(std::io::Error) -> String {
     move |error| {
-        let state = format!("cannot use the token's state in {path}");
-        FirmwareError(format!("{state}: {error}; name another folder"))
+        let path = path.display();
+        format!("cannot use the token's state in {path}: {error}; name another folder")
     }
 }
 

@@ -111,14 +111,8 @@ fn device(port: &Arc<Scripted<Faulty>>, pin: &str) -> CardDevice {
 }
 
 fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-    device.open(
-        &KeyRef {
-            algorithm: "rsa2048".parse().unwrap(),
-            operation,
-            label: String::new(),
-        },
-        None,
-    )
+    let capability = Capability::new("rsa2048".parse().unwrap(), operation);
+    device.open(&KeyRef::new(capability, String::new()), None)
 }
 
 impl FaultyCard {

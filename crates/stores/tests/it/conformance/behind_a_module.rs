@@ -8,7 +8,7 @@ use keymark_stores::journal::Journals;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::KeyStore;
-use keymark_stores::user::{Consent, Pin, PinSource, Pins, TokenName, User};
+use keymark_stores::user::{Pin, TokenName, User};
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
@@ -24,18 +24,8 @@ fn token(object: &str) -> TokenHere {
 }
 
 fn token_for(object: &str, write: Option<TokenName>, run: &Run) -> TokenHere {
-    let pin = PinSource::Known(Pin::new(PIN));
-    let user = User {
-        pins: Pins {
-            user: pin.clone(),
-            admin: pin,
-        },
-        consent: Consent {
-            write,
-            ..Consent::default()
-        },
-        ..User::of_made_device()
-    };
+    let mut user = User::with_pin(Pin::new(PIN));
+    user.consent.write = write;
     let module = ModuleFile::new(SoftHsmToken::library());
     let uri = format!("{URI}{object}").parse().unwrap();
     TokenHere::known(&module, &uri, &user, run).unwrap()

@@ -77,12 +77,13 @@ fn a_loaded_card_conforms() {
 #[cfg(feature = "tpm")]
 #[test]
 fn a_tpm_conforms() {
-    use keymark_stores::device::Wish;
+    use keymark_stores::device::{Looked, Wish};
     use keymark_stores::tpm;
     use keymark_stores::user::User;
 
     let wish = Wish::Named(vec!["swtpm-esys".to_owned()]);
-    let looked = tpm::FAMILY.found(&wish, &User::of_made_device()).unwrap();
+    let mut looked = Looked::default();
+    tpm::look(&wish, &User::of_made_device(), &mut looked).unwrap();
     let store = looked.devices[0].open(&Run::new(0)).unwrap();
     suite::conforms(store.as_ref(), Some(&["rsa2048", "nistp256", "nistp384"]));
 }

@@ -19,9 +19,9 @@ struct Exercise {
 }
 
 /// Inputs made with the public key that the store gives, and the check for the form of its answers.
-fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
+fn by_public_key(store: &dyn KeyStore, key: &KeyRef, scheme: Option<Scheme>) -> Exercise {
     let public = store.public_key(key).unwrap();
-    let challenge = Challenge::new(&public, key.operation, None, 16, 0).unwrap();
+    let challenge = Challenge::new(&public, key.operation, scheme, 40, 0).unwrap();
     let form = store.answers(key).unwrap().form;
     Exercise {
         inputs: challenge.inputs,
@@ -97,7 +97,7 @@ fn does_it(store: &dyn KeyStore, capability: Capability, how: Use) {
         };
         handles.push(worker::open(&locator, used).unwrap());
     }
-    let exercise = by_public_key(store, &key);
+    let exercise = by_public_key(store, &key, None);
     let capacity = store.answers(&key).unwrap().capacity;
     handles.extend((0..2).map(|_| store.open(&key, None).unwrap()));
     if matches!(how, Use::InTurn) {
@@ -141,13 +141,8 @@ fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
 
 pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: Scheme) {
     let key = store.key(capability).unwrap();
-    let public = store.public_key(&key).unwrap();
-    let challenge = Challenge::new(&public, key.operation, Some(scheme), 40, 0).unwrap();
-    let answers = store.answers(&key).unwrap();
-    let exercise = Exercise {
-        inputs: challenge.inputs,
-        verifier: (answers.form).checked(key.algorithm, key.operation, challenge.verifier),
-    };
+    let capacity = store.answers(&key).unwrap().capacity;
+    let exercise = by_public_key(store, &key, Some(scheme));
     let opened = (0..2).map(|_| store.open(&key, Some(scheme)).unwrap());
     let handles: Vec<Box<dyn KeyHandle>> = opened.collect();
     assert!(
@@ -155,14 +150,13 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
         "cards have no schemes"
     );
     for mut handle in handles {
-        uses(handle.as_mut(), &exercise, answers.capacity);
+        uses(handle.as_mut(), &exercise, capacity);
     }
     if key.operation.signs() {
         // Of the same messages: one that was hashed by the store is the same as one of its digest.
-        let usual = Challenge::new(&public, key.operation, None, 40, 0).unwrap();
-        let check = (answers.form).checked(key.algorithm, key.operation, usual.verifier);
+        let check = by_public_key(store, &key, None).verifier;
         let mut handle = store.open(&key, Some(scheme)).unwrap();
-        let mut output = vec![0; answers.capacity];
+        let mut output = vec![0; capacity];
         handle.arm(&exercise.inputs[0]).unwrap();
         let performed = handle.perform(&exercise.inputs[0], &mut output).unwrap();
         let signature = Verifiable {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::KeyRef;
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::Input;
 use keymark_stores::card::{CardAccess as _, Slot};
 use keymark_stores::openpgp_card::{CardDevice, KeyPresence, Port as _};
@@ -25,14 +25,8 @@ const VERIFY: u8 = 0x20;
 const WRONG_PIN: &str = "654321";
 
 fn signed(device: &CardDevice) -> Result<(), Error> {
-    let mut handle = device.open(
-        &KeyRef {
-            algorithm: "ed25519".parse().unwrap(),
-            operation: Operation::Sign,
-            label: String::new(),
-        },
-        None,
-    )?;
+    let capability = Capability::new("ed25519".parse().unwrap(), Operation::Sign);
+    let mut handle = device.open(&KeyRef::new(capability, String::new()), None)?;
     let input = Input { bytes: vec![7; 32] };
     handle.arm(&input)?;
     handle.perform(&input, &mut [0; 1024]).map(drop)
@@ -42,7 +36,7 @@ fn signed(device: &CardDevice) -> Result<(), Error> {
 fn selecting() {
     every_fault(
         "selecting",
-        |theatre| theatre.device(USER_PIN),
+        |theatre| theatre.new_device(USER_PIN),
         |device| device.facts().map(drop),
         |theatre, _, scene| drop(theatre.inspect(scene, 3)),
     );
@@ -52,11 +46,7 @@ fn selecting() {
 fn verifying_the_right_pin() {
     every_fault(
         "verifying",
-        |theatre| {
-            let device = theatre.device(USER_PIN);
-            device.facts().unwrap();
-            device
-        },
+        |theatre| theatre.device(USER_PIN),
         |device| device.user_pin().map(drop),
         |theatre, device, scene| {
             theatre.inspect(scene, 3);
@@ -75,7 +65,6 @@ fn verifying_a_wrong_pin() {
             let scene = format!("verifying a wrong PIN, {fault:?} at command {at}");
             let theatre = Theatre::new();
             let device = theatre.device(WRONG_PIN);
-            device.facts().unwrap();
             theatre.stage.arm(fault, at);
             for _ in 0..2 {
                 assert!(device.user_pin().is_err(), "{scene}");
@@ -99,11 +88,7 @@ fn verifying_a_wrong_pin() {
 fn operating() {
     every_fault(
         "operating",
-        |theatre| {
-            let device = theatre.device(USER_PIN);
-            device.facts().unwrap();
-            device
-        },
+        |theatre| theatre.device(USER_PIN),
         signed,
         |theatre, device, scene| {
             // The card goes on where the reader does, or says why not.
@@ -118,17 +103,17 @@ const WRITTEN: [(Slot, &str); 2] = [
     (Slot::Authentication, "ed25519"),
 ];
 
+fn write(device: &CardDevice, (slot, algorithm): (Slot, &str)) -> Result<(), Error> {
+    device.write_test_key(slot, algorithm.parse().unwrap())
+}
+
 #[test]
 fn importing() {
-    for (slot, algorithm) in WRITTEN {
+    for key in WRITTEN {
         every_fault(
             "importing",
-            |theatre| {
-                let device = theatre.device(USER_PIN);
-                device.facts().unwrap();
-                device
-            },
-            |device| device.write_test_key(slot, algorithm.parse().unwrap()),
+            |theatre| theatre.device(USER_PIN),
+            |device| write(device, key),
             |theatre, device, scene| {
                 theatre.inspect(scene, 3);
                 // This keymark is killed: the next one finds the journal.
@@ -141,14 +126,12 @@ fn importing() {
 
 #[test]
 fn restoring() {
-    for (slot, algorithm) in WRITTEN {
+    for key in WRITTEN {
         every_fault(
             "restoring",
             |theatre| {
                 let device = theatre.device(USER_PIN);
-                device
-                    .write_test_key(slot, algorithm.parse().unwrap())
-                    .unwrap();
+                write(&device, key).unwrap();
                 device
             },
             KeyStore::restore,
@@ -165,10 +148,8 @@ fn restoring() {
 fn restoring_goes_on_after_a_slot_that_refuses() {
     let theatre = Theatre::new();
     let device = theatre.device(USER_PIN);
-    for (slot, algorithm) in WRITTEN {
-        device
-            .write_test_key(slot, algorithm.parse().unwrap())
-            .unwrap();
+    for key in WRITTEN {
+        write(&device, key).unwrap();
     }
     // The first command of the first slot.
     theatre.stage.arm(Fault::Lost, 0);
@@ -189,10 +170,7 @@ fn restoring_goes_on_after_a_slot_that_refuses() {
 fn a_key_that_its_owner_has_made_since_is_left_alone() {
     let theatre = Theatre::new();
     let device = theatre.device(USER_PIN);
-    let (slot, algorithm) = WRITTEN[0];
-    device
-        .write_test_key(slot, algorithm.parse().unwrap())
-        .unwrap();
+    write(&device, WRITTEN[0]).unwrap();
     drop(device);
     load(&theatre.stage.reader, &[("nistp256", Operation::Decrypt)]);
     let owned = theatre.facts();

@@ -189,6 +189,13 @@ impl Theatre {
 
     /// keymark, which has looked at the card before anything happens to it.
     pub(crate) fn device(&self, pin: &str) -> CardDevice {
+        let device = self.new_device(pin);
+        device.facts().unwrap();
+        device
+    }
+
+    /// keymark, which has not looked at the card yet.
+    pub(crate) fn new_device(&self, pin: &str) -> CardDevice {
         let user = user(pin, may_write(&self.before), Willing);
         let device = scripted::device(Arc::clone(&self.stage) as _, user);
         device.journal_to(self.journals(), "20261121-0415");

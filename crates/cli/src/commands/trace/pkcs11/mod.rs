@@ -11,7 +11,7 @@ use keymark_report::{Document, Section};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace::read;
 use keymark_stacks::private_dir::PrivateDir;
-use keymark_stores::device::Wish;
+use keymark_stores::device::{Looked, Wish};
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::{self, wrapped};
 
@@ -63,7 +63,9 @@ fn module(named: &str) -> Result<PathBuf, Error> {
             Err(Error::call(call(), "there is no such file", ""))
         };
     }
-    let known = Places::of_user().named(named).map(|module| module.file);
+    let known = Places::of_user()
+        .named(named)
+        .map(|module| module.file.path);
     known.ok_or_else(|| {
         let advice = "'keymark devices' lists the modules here; name a file with its path";
         Error::call(call(), "no module has that name", advice)
@@ -88,7 +90,8 @@ fn origin(module: &Path) -> Origin {
 
 fn of_tokens(module: &Path) -> Option<Provenance> {
     let wish = Wish::Named(vec![module.display().to_string()]);
-    let looked = pkcs11::FAMILY.found(&wish, &user::of_pinentry()).ok()?;
+    let mut looked = Looked::default();
+    pkcs11::look(&wish, &user::of_pinentry(), &mut looked).ok()?;
     let said: Vec<Provenance> = looked
         .devices
         .iter()

@@ -24,10 +24,7 @@ fn row(number: u32) -> Option<(&'static str, &'static str, &'static str)> {
 
 /// Explains a failure of the crate that calls the module: most often a call that the module refused, with the name of
 /// its code.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the others have words of their own"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others have own words")]
 pub(crate) fn failed(error: CryptokiError) -> Error {
     let calling = "calling a PKCS#11 module";
     match error {
@@ -73,10 +70,7 @@ fn rv(number: u32) -> Rv {
 }
 
 /// The crate does not give the numbers of its codes, which are its own matching of them.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the others are found by their number"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "others are looked up")]
 fn number(code: RvError) -> u32 {
     match code {
         RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) => number as u32,

@@ -65,10 +65,10 @@ fn ask(
     file: &ModuleFile,
     pins: &Pins,
     readers: Readers,
-    request: &ModuleRequest,
+    request: ModuleRequest,
 ) -> Result<KeymarkProcess, Error> {
     let mut process = start(file, pins, readers)?;
-    process.send(request)?;
+    process.send(&request)?;
     Ok(process)
 }
 
@@ -85,25 +85,23 @@ fn answered<A: DeserializeOwned>(
 /// Looks at all modules at once, for ten seconds at most, each in a process of its own, which gets no PIN to see; and
 /// without pcscd unless the user has named the module or token, as OpenSC selects on every card. The answers come in
 /// the order of the files.
-pub(crate) fn look(
-    files: &[ModuleFile],
+pub(crate) fn look_at(
+    files: Vec<ModuleFile>,
     user: &User,
     readers: Readers,
-) -> Vec<Result<ModuleInfo, Error>> {
+) -> Vec<(ModuleFile, Result<ModuleInfo, Error>)> {
     let clock = MonotonicClock::new();
     let begin = clock.now();
-    let asked = |file: &ModuleFile| {
-        ask(
-            file,
-            &user.pins,
-            readers,
-            &ModuleRequest::Look(file.clone(), None),
-        )
+    let asked = |file: ModuleFile| {
+        let request = ModuleRequest::Look(file.clone(), None);
+        let asked = ask(&file, &user.pins, readers, request);
+        (file, asked)
     };
-    let looking: Vec<_> = files.iter().map(asked).collect();
-    let answers = looking.into_iter().map(|process| {
+    let looking: Vec<_> = files.into_iter().map(asked).collect();
+    let answers = looking.into_iter().map(|(file, process)| {
         let remaining = LIMIT.saturating_sub(clock.now().since(begin));
-        answered(process?, remaining, user.notice.as_ref())
+        let answer = process.and_then(|asked| answered(asked, remaining, user.notice.as_ref()));
+        (file, answer)
     });
     answers.collect()
 }
@@ -115,14 +113,14 @@ pub(crate) fn public_parts(
     user: &User,
 ) -> Result<Vec<PublicPart>, Error> {
     let request = ModuleRequest::PublicParts(file.clone(), token.clone());
-    let process = ask(file, &user.pins, Readers::Shown, &request)?;
+    let process = ask(file, &user.pins, Readers::Shown, request)?;
     answered(process, LIMIT, user.notice.as_ref())
 }
 
 /// Initializes the module's first blank token in a process of its own, and looks at what there is then.
 pub(crate) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<ModuleInfo, Error> {
     let request = ModuleRequest::Look(file.clone(), Some(token));
-    let process = ask(file, &Pins::factory(), Readers::Hidden, &request)?;
+    let process = ask(file, &Pins::factory(), Readers::Hidden, request)?;
     answered(process, LIMIT, &Unattended)
 }
 
@@ -130,8 +128,8 @@ pub(crate) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<Mod
 #[derive(derive_more::Debug)]
 #[debug("TokenProcess({})", open.info.id())]
 pub(crate) struct TokenProcess {
-    pub(super) open: OpenRequest,
-    pub(super) user: User,
+    pub(crate) open: OpenRequest,
+    pub(crate) user: User,
     state: Mutex<State>,
 }
 
@@ -193,13 +191,15 @@ impl TokenProcess {
             wanted,
             ..self.open.clone()
         };
-        let another = Self {
+        let pin = self.state.lock().pin.clone();
+        Ok(Self {
             open,
             user: self.user.clone(),
-            state: Mutex::default(),
-        };
-        another.state.lock().pin = self.state.lock().pin.clone();
-        Ok(another)
+            state: Mutex::new(State {
+                pin,
+                ..State::default()
+            }),
+        })
     }
 
     /// Logs in, and keeps the journal there from now on.
@@ -320,8 +320,7 @@ impl TokenProcess {
             });
             match said? {
                 ModuleReply::WantsPin(what) => {
-                    let pin: ModuleRequest =
-                        ModuleRequest::Pin(self.pin(state, &what).map(PipedPin));
+                    let pin: ModuleRequest = ModuleRequest::Pin(self.pin(state, &what));
                     state.process.as_mut().ok_or_else(gone)?.send(&pin)?;
                 }
                 ModuleReply::Tell(text) => self.user.notice.tell(&text),
@@ -331,13 +330,12 @@ impl TokenProcess {
     }
 
     /// Fetched once.
-    fn pin(&self, state: &mut State, what: &str) -> Result<Pin, Error> {
-        if let Some(pin) = &state.pin {
-            return Ok(pin.clone());
-        }
-        let pin = self.user.pins.of(&self.open.info.id()).user.fetch(what)?;
-        state.pin = Some(pin.clone());
-        Ok(pin)
+    fn pin(&self, state: &mut State, what: &str) -> Result<PipedPin, Error> {
+        let pin = match state.pin.take() {
+            Some(pin) => pin,
+            None => self.user.pins.of(&self.open.info.id()).user.fetch(what)?,
+        };
+        Ok(PipedPin(state.pin.insert(pin).clone()))
     }
 }
 

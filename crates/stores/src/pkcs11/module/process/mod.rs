@@ -17,8 +17,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-pub(crate) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
+pub(crate) use self::client::{Readers, TokenProcess, initialize_token, look_at, public_parts};
 pub use self::serve::serve;
+pub use self::store::ModuleAccess;
 pub(crate) use self::store::{DeviceChoice, ProcessStore};
 use crate::access::Certificate;
 use crate::pkcs11::module::ModuleFile;
@@ -71,13 +72,13 @@ pub(crate) struct WorkersRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OpenRequest {
     file: ModuleFile,
-    info: TokenInfo,
+    pub(crate) info: TokenInfo,
     device: DeviceName,
     owner: Owner,
     /// Its user's name for it, if test keys may be written to it.
-    write: Option<TokenName>,
+    pub(crate) write: Option<TokenName>,
     /// The key that is meant, if one is.
-    wanted: ObjectPart,
+    pub(crate) wanted: ObjectPart,
     /// The directory of journals, and the run's name there.
     journals: Option<(PathBuf, String)>,
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::pkcs11::token::public_half;
 use crate::places::keymark_process::accept;
+use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, RequestSource, Workers};
@@ -21,13 +22,10 @@ use crate::device::PublicPart;
 use crate::journal::{Journal, Journals};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::module::{Module, ModuleFile};
-use crate::pkcs11::session::KeyOrigin;
-use crate::pkcs11::session::TokenKeys;
+use crate::pkcs11::session::{KeyOrigin, TokenKeys};
 use crate::pkcs11::temporary::new_token::NewToken;
-use crate::pkcs11::token::OpenToken;
-use crate::pkcs11::token::keys;
-use crate::pkcs11::token::token_info;
-use crate::pkcs11::token::token_info::ModuleInfo;
+use crate::pkcs11::token::token_info::{self, ModuleInfo};
+use crate::pkcs11::token::{OpenToken, keys};
 use crate::software::SoftwareStore;
 use crate::test_key::{SealedKey, TestKey};
 use crate::user::{self, Notice, Pin, PinSource, Pins, TokenId, User};
@@ -35,9 +33,9 @@ use crate::user::{self, Notice, Pin, PinSource, Pins, TokenId, User};
 /// Is the process, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
     let failed = |error: io::Error| Error::call("running a PKCS#11 module's process", error, "");
-    let accepted = accept().map_err(failed)?;
-    tell_in(&accepted.shared).map_err(failed)?;
-    let keymark = Arc::new(KeymarkConnection(Mutex::new(accepted.socket)));
+    let (socket, shared) = accept().map_err(failed)?;
+    tell_in(&shared).map_err(failed)?;
+    let keymark = Arc::new(KeymarkConnection(Mutex::new(socket)));
     let mut serving = Serving {
         keymark: Arc::clone(&keymark),
         keys: None,
@@ -114,10 +112,9 @@ impl Serving {
             ModuleRequest::PublicParts(file, token) => Reply::of(public_parts(&file, &token)),
             ModuleRequest::Open(request) => Reply::of(self.open(*request)),
             ModuleRequest::Keys(wanted) => Reply::of(self.keys().and_then(|keys| {
-                let meant = keys
-                    .token
-                    .with_keeper(|session| keys::meant(session, &wanted))?;
-                Ok(meant.into_iter().map(|(_, info)| info).collect::<Vec<_>>())
+                let meant = |session: &Session| keys::meant(session, &wanted);
+                let meant = keys.token.with_keeper(meant)?.into_iter();
+                Ok(meant.map(|(_, info)| info).collect::<Vec<_>>())
             })),
             ModuleRequest::Key(capability, test_key) => Reply::of(self.key(capability, test_key)),
             ModuleRequest::Workers(request) => Reply::of(self.open_workers(request)),
@@ -178,14 +175,9 @@ impl Serving {
     }
 
     fn open_workers(&mut self, request: WorkersRequest) -> Result<(), Error> {
-        let WorkersRequest {
-            number,
-            capability,
-            scheme,
-            workers,
-        } = request;
-        let handles = self.keys()?.handles(capability, scheme, workers)?;
-        self.workers.insert(number, Workers::new(handles));
+        let keys = self.keys()?;
+        let handles = keys.handles(request.capability, request.scheme, request.workers)?;
+        self.workers.insert(request.number, Workers::new(handles));
         Ok(())
     }
 
@@ -194,11 +186,8 @@ impl Serving {
             let reason = format!("{} is gone", journal.display());
             Error::call("reading a journal", reason, "")
         };
-        let place = journal.parent().ok_or_else(missing)?;
-        let mut left = Journals::within(place.to_owned())
-            .left()
-            .journals
-            .into_iter();
+        let place = Journals::within(journal.parent().ok_or_else(missing)?.to_owned());
+        let mut left = place.left().journals.into_iter();
         let found = left.find(|left| left.path() == journal);
         let token = &self.keys()?.token;
         token.undo(found.ok_or_else(missing)?).and(token.leave())
@@ -234,12 +223,9 @@ fn public_parts(file: &ModuleFile, token: &TokenId) -> Result<Vec<PublicPart>, E
     let slots = client.get_slots_with_token().map_err(failed)?;
     let is_meant =
         |slot: &Slot| token_info::identified(client, *slot).is_ok_and(|(id, ..)| id == *token);
-    let parts: Vec<_> = slots
-        .into_iter()
-        .filter(is_meant)
-        .map(|slot| public_half::public_parts(client, slot))
-        .collect::<Result<_, Error>>()?;
-    Ok(parts.concat())
+    let meant = slots.into_iter().filter(is_meant);
+    let parts = meant.map(|slot| public_half::public_parts(client, slot));
+    Ok(parts.collect::<Result<Vec<_>, Error>>()?.concat())
 }
 
 fn log_in(

@@ -11,9 +11,9 @@ use keymark_bench::{During as _, Error, KeyRef};
 use openssl::pkey::PKey;
 use parking_lot::Mutex;
 
-use super::client::{Readers, TokenProcess, look};
+use super::client::{Readers, TokenProcess, look_at};
 use super::{ModuleRequest, OpenRequest, PipedPin, WorkersRequest, out_of_turn};
-use crate::access::{Access, Certificate, KeyUse, ModuleAccess, ProgramKey};
+use crate::access::{Access, Certificate, KeyUse, ProgramKey};
 use crate::device::Run;
 use crate::pkcs11::session::{KeyOrigin, Placed};
 use crate::pkcs11::token::Owner;
@@ -149,36 +149,35 @@ impl ProcessKeys {
         let channel = WorkersChannel::open(Arc::new(keys), capability, scheme, 1)?;
         Ok(WorkerProcess::new(channel, 1))
     }
-
-    fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
-        self.placed(capability)?;
-        let request = ModuleRequest::Program(asked_for(capability), by);
-        let (told, pin): (ProgramKey, Option<PipedPin>) = self.process.request(request)?;
-        let file = &self.process.open.file;
-        Ok(ProgramKey {
-            pin: pin.map(|PipedPin(pin)| pin),
-            environment: file.environment_without(&self.process.user.pins),
-            ..told
-        })
-    }
 }
 
-#[derive(Debug)]
-struct ProcessKey {
+/// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
+#[derive(Debug, Clone)]
+pub struct ModuleAccess {
     keys: Arc<ProcessKeys>,
     capability: Capability,
 }
 
-impl ModuleAccess for ProcessKey {
-    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
-        self.keys.program(self.capability, certificate)
+impl ModuleAccess {
+    /// Returns the means by which a program uses the key. A test key is written to the token for it, if that is one of
+    /// keymark's own, and given a certificate where one is wanted; owners have seen to it for other keys.
+    pub fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
+        self.keys.placed(self.capability)?;
+        let TokenProcess { open, user, .. } = &*self.keys.process;
+        let request = ModuleRequest::Program(asked_for(self.capability), certificate);
+        let (told, pin): (ProgramKey, Option<PipedPin>) = self.keys.process.request(request)?;
+        Ok(ProgramKey {
+            pin: pin.map(|PipedPin(pin)| pin),
+            environment: open.file.environment_without(&user.pins),
+            ..told
+        })
     }
 
-    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+    /// The module's other tokens that would take a PIN.
+    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
         let TokenProcess { open, user, .. } = &*self.keys.process;
-        let files = std::slice::from_ref(&open.file);
-        let mut looked = look(files, user, Readers::Shown);
-        let module = looked.pop().ok_or_else(out_of_turn)??;
+        let mut looked = look_at(vec![open.file.clone()], user, Readers::Shown);
+        let module = looked.pop().ok_or_else(out_of_turn)?.1?;
         Ok(tokens(&module)
             .map(|(_, token)| token)
             .filter(|token| token.login.pin().is_some())
@@ -187,7 +186,8 @@ impl ModuleAccess for ProcessKey {
             .collect())
     }
 
-    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
+    /// A process of keymark's with one worker, which does that with the key.
+    pub(crate) fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
         self.keys.worker_apart(used.capability, used.scheme)
     }
 }
@@ -211,10 +211,10 @@ impl KeyStore for ProcessStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access::Module(Arc::new(ProcessKey {
+        Ok(Access::Module(ModuleAccess {
             keys: Arc::clone(&self.keys),
             capability: key.capability(),
-        })))
+        }))
     }
 
     fn open(&self, key: &KeyRef, _: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
