@@ -49,7 +49,7 @@ impl Address {
             .map_err(|error| Error::call(&call, error, advice))?;
         let found: Vec<SocketAddr> = found.collect();
         if found.is_empty() {
-            return Err(Error::call(call, "it has no address", advice));
+            return Err(Error::call(call, NO_ADDRESS, advice));
         }
         Ok(found)
     }
@@ -156,25 +156,23 @@ impl Remote {
         (version, exchange): (TlsVersion, KeyExchange),
         (clock, stop): (&dyn Clock, &AtomicBool),
     ) -> Result<Reached, Error> {
-        let mut last = None;
-        for &address in addresses {
+        let none = LoadError::Impossible(NO_ADDRESS.to_owned());
+        let reached = first_of(addresses, none, |address| {
             let target = self.target(address, (version, exchange), Certificate::Any);
-            match probe(&target, self.weak, &Timeouts::ALONE, (clock, stop)) {
-                Ok(probed) => {
-                    self.check(&probed)?;
-                    return Ok(Reached { address, probed });
-                }
-                Err(error) => last = Some(error),
-            }
+            let probed = probe(&target, self.weak, &Timeouts::ALONE, (clock, stop))?;
+            Ok(Reached { address, probed })
+        });
+        let reached = reached.map_err(|error| {
+            let call = format!(
+                "asking {} for {} by {version} {exchange}",
+                self.address, self.path
+            );
+            Error::call(call, &error, advice(&error))
+        })?;
+        if let Some(file) = &self.authority {
+            trust::check(&reached.probed.shaken.chain, file, self.name())?;
         }
-        let call = format!(
-            "asking {} for {} by {version} {exchange}",
-            self.address, self.path
-        );
-        Err(last.map_or_else(
-            || Error::call(&call, "it has no address", ""),
-            |error| Error::call(&call, &error, advice(&error)),
-        ))
+        Ok(reached)
     }
 
     /// The certificates that it shows in three handshakes, its own first, in DER: to a client that accepts every signature,
@@ -183,26 +181,21 @@ impl Remote {
     /// # Errors
     /// When no handshake succeeds at any of the addresses.
     pub fn certificates(&self, addresses: &[SocketAddr]) -> Result<Vec<Vec<u8>>, Error> {
-        let mut last = None;
-        for address in addresses {
-            match self.shown_at(*address, Certificate::Any) {
-                Ok(mut chain) => {
-                    // It refuses those for which it has no certificate.
-                    let others = [Certificate::Rsa, Certificate::Curve]
-                        .into_iter()
-                        .flat_map(|one| self.shown_at(*address, one));
-                    chain.extend(others.flatten());
-                    let mut seen = BTreeSet::new();
-                    chain.retain(|certificate| seen.insert(certificate.clone()));
-                    return Ok(chain);
-                }
-                Err(error) => last = Some(error),
-            }
-        }
-        let call = format!("asking {} for its certificates", self.address);
-        let reason = last.map_or_else(|| "it has no address".to_owned(), |error| error.to_string());
-        let advice = "is a TLS server running and listening there?";
-        Err(Error::call(call, reason, advice))
+        let none = LoadError::Impossible(NO_ADDRESS.to_owned());
+        let shown = first_of(addresses, none, |address| {
+            let mut chain = self.shown_at(address, Certificate::Any)?;
+            // It refuses those for which it has no certificate.
+            let others = [Certificate::Rsa, Certificate::Curve].into_iter();
+            chain.extend(others.flat_map(|one| self.shown_at(address, one)).flatten());
+            let mut seen = BTreeSet::new();
+            chain.retain(|certificate| seen.insert(certificate.clone()));
+            Ok(chain)
+        });
+        shown.map_err(|error| {
+            let call = format!("asking {} for its certificates", self.address);
+            let advice = "is a TLS server running and listening there?";
+            Error::call(call, error, advice)
+        })
     }
 
     /// Certificates that a client gets that accepts these.
@@ -243,13 +236,6 @@ impl Remote {
         }
     }
 
-    fn check(&self, probed: &Probed) -> Result<(), Error> {
-        match &self.authority {
-            None => Ok(()),
-            Some(file) => trust::check(&probed.shaken.chain, file, self.name()),
-        }
-    }
-
     fn describe(&self, reached: &Reached) -> BTreeMap<String, String> {
         let shaken = &reached.probed.shaken;
         let leaf = shaken.chain.first().map(|leaf| Fingerprint::of(leaf));
@@ -271,6 +257,25 @@ impl Remote {
         ];
         told.map(|(name, value)| (name.to_owned(), value)).into()
     }
+}
+
+/// Reason of a search among no addresses.
+pub(crate) const NO_ADDRESS: &str = "it has no address";
+
+/// Asks at each address in turn, until one answers. Otherwise the last one's error counts, or that for none.
+pub(crate) fn first_of<T, E>(
+    addresses: &[SocketAddr],
+    none: E,
+    mut ask: impl FnMut(SocketAddr) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut answer = Err(none);
+    for address in addresses {
+        answer = ask(*address);
+        if answer.is_ok() {
+            break;
+        }
+    }
+    answer
 }
 
 /// Returns the advice on a failure, if there is any.

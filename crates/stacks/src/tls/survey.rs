@@ -11,6 +11,7 @@ use keymark_load::{
 };
 
 use super::Address;
+use super::remote::{NO_ADDRESS, first_of};
 
 /// Limit for all handshakes together.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -126,15 +127,12 @@ impl Survey {
             let advice = "is a TLS server running and listening there?";
             Error::call(format!("asking {address}"), reason, advice)
         };
-        let mut refusal = "it has no address".to_owned();
-        let connected = address.resolve()?.into_iter().find(|place| {
-            let connection = TcpStream::connect_timeout(place, CONNECT);
-            connection
-                .map_err(|error| refusal = error.to_string())
-                .is_ok()
+        let place = first_of(&address.resolve()?, NO_ADDRESS.to_owned(), |place| {
+            let connection = TcpStream::connect_timeout(&place, CONNECT);
+            connection.map(|_| place).map_err(|error| error.to_string())
         });
         let survey = Asker {
-            place: connected.ok_or_else(|| failed(&refusal))?,
+            place: place.map_err(|refusal| failed(&refusal))?,
             server_name: server_name.unwrap_or_else(|| address.host()),
             clock: &clock,
             until: clock.now().after(LIMIT),
