@@ -32,7 +32,7 @@ const CAPACITY: usize = 1024;
 /// `openssl`, on keys in files and on tokens behind PKCS#11 modules.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![OPENSSL],
-    look: Some(|| Box::new(OpenSslProvider(OpenSsl::find(None)))),
+    look: Some(|| Box::new(OpenSslProvider(OpenSsl::find()))),
     dimensions: &[WAY],
     layers: || Some(layers()),
     ..StackFamily::ON_REQUEST

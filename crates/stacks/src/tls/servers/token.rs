@@ -16,27 +16,23 @@ use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace;
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::pkcs11::wrapped;
-use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
+use keymark_stores::places::memory_file::STANDARD_INPUT;
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
 
 use crate::installed::SearchPath;
-use crate::openssl::key::{complaint, refuse_pin};
-use crate::openssl::{OpensslConfig, PROGRAM, TokenWay};
+use crate::openssl::key::{complaint, pin_file, refuse_pin};
+use crate::openssl::{PROGRAM, TokenWay};
 use crate::programs::write_private;
-use crate::templates::{Comments, plain, written};
+use crate::templates::Comments;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::visible;
 use crate::tls::servers::worker_user::WorkerUser;
 
-/// Name of the engine's or provider's file in messages.
-pub(crate) const LOADABLE: &str = "the engine's or provider's file";
-pub(crate) const MODULE: &str = "the PKCS#11 module's file";
-
 /// Files that OpenSSL needs for a token's key, in a directory.
 pub(crate) struct TokenFiles {
     /// The name of its configuration.
-    pub(crate) configuration: std::path::PathBuf,
+    pub(crate) configuration: PathBuf,
     /// The key's URI, as the way wants it.
     pub(crate) uri: String,
     /// File with the PIN, if it is the program's standard input.
@@ -51,25 +47,15 @@ pub(crate) fn write(
     module: &Path,
     directory: &Path,
 ) -> Result<TokenFiles, Error> {
-    let pin = key
-        .pin
-        .as_ref()
-        .map(|pin| memory_file::holding(pin.expose().as_bytes()));
-    let pin = pin.transpose()?;
-    let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
-    let loadable = server.openssl()?.get(way)?;
-    let text = OpensslConfig {
-        way,
-        loadable: plain(LOADABLE, &loadable)?,
-        module: plain(MODULE, module)?,
-        pin_file: pin.as_ref().map(|_| STANDARD_INPUT),
-        init: 1,
-    };
+    let pin = pin_file(key)?;
+    let by_name = pin.as_ref().map(|_| STANDARD_INPUT);
+    let build = server.openssl()?;
+    let text = build.configuration(way, module, (by_name, 1), Comments::Left)?;
     let configuration = directory.join("openssl.cnf");
-    write_private(&configuration, written(&text, Comments::Left)?.as_bytes())?;
+    write_private(&configuration, text.as_bytes())?;
     Ok(TokenFiles {
         configuration,
-        uri: uri(key, way, pin_file),
+        uri: uri(key, way, by_name.map(Path::new)),
         pin,
     })
 }
@@ -110,7 +96,7 @@ pub(crate) fn public_key(
         command.stdin(pin);
     }
     command
-        .envs(key.environment.iter().map(|(name, value)| (name, value)))
+        .envs(key.environment.clone())
         .env("LC_ALL", "C")
         .env("OPENSSL_CONF", &files.configuration)
         .args(["pkey", "-pubout"]);
