@@ -84,7 +84,7 @@ impl Alone {
         seed: u64,
     ) -> Option<Self> {
         let operation = operation_of(case)?;
-        let (by, library) = match server.spec.certificates.iter().next()?.way() {
+        let (by, library) = match server.spec.certificates.first.way() {
             None => {
                 let version = own_libcrypto(&server.installed)?;
                 let library = Some(Library::OpenSslSystem);

@@ -130,9 +130,9 @@ impl ServerDirectory {
         if let Some(dh) = dh {
             write_private(&self.private.path().join("dh.pem"), dh.pem.as_bytes())?;
         }
-        if let Some(authority) = spec.client.as_ref().and_then(Identity::authority_pem) {
-            let file = self.private.path().join("clients.pem");
-            write_private(&file, authority.as_bytes())?;
+        if let Some(client) = &spec.client {
+            let authority = client.authority.to_pem().during(PEM)?;
+            write_private(&self.private.path().join("clients.pem"), &authority)?;
         }
         let dh = dh.map(|_| Ok::<_, Error>(format!("{}/dh.pem", self.path()?)));
         let configuration = match openssl_conf {

@@ -130,10 +130,48 @@ impl RunningServer {
 
     /// Everything about it, for the record.
     pub fn describe(&self) -> BTreeMap<String, String> {
+        let (installed, spec) = (&self.installed, &self.spec);
+        let (library, handshakes) = (&installed.library, &spec.handshakes);
+        let mut described = BTreeMap::new();
+        let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
+        tell("server", installed.name().to_lowercase());
+        tell("server_version", installed.version.to_string());
+        if let Some(mpm) = installed.kind.mpm {
+            tell("mpm", mpm.to_owned());
+        }
+        tell(library.name, library.version.to_string());
+        let versions: Vec<&str> = handshakes.versions.iter().map(|one| one.word()).collect();
+        tell("protocol", versions.join(" "));
+        tell("ciphers", handshakes.ciphers.to_owned());
+        let groups: Vec<&str> = handshakes.groups.iter().map(|one| one.word()).collect();
+        tell("groups", groups.join(":"));
+        let dh = handshakes.dh.map(|dh| {
+            let bits = dh.bits;
+            format!("{bits} bits by openssl dhparam: exponents as long as the prime")
+        });
+        tell(
+            "dh_parameters",
+            dh.unwrap_or_else(|| "none given".to_owned()),
+        );
+        let level = if spec.is_weakened() {
+            format!("1, for {}", spec.weaknesses().join(" and "))
+        } else {
+            "of the distribution".to_owned()
+        };
+        tell("security_level", level);
+        let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
+        tell("certificates", identities.join(", "));
+        // With TLS 1.3 OpenSSL sends two all the same; no server takes one that has them off.
+        tell("session_tickets", handshakes.tickets().to_owned());
+        tell("session_cache", "off".to_owned());
+        tell("processes", spec.capacity.processes.to_string());
+        tell("connections", spec.capacity.connections.to_string());
+        tell("body_bytes", spec.body.to_string());
         let worker = self.process.directory.worker.as_ref();
-        let user = worker.filter(|_| self.installed.library.openssl.is_some());
+        let user = worker.filter(|_| library.openssl.is_some());
         let user = user.map_or("as keymark", |worker| worker.name.as_str());
-        describe(&self.installed, &self.spec, user)
+        tell("worker_user", user.to_owned());
+        described
     }
 }
 
@@ -195,53 +233,6 @@ fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), Error> {
     (server.kind.check)(server, spec)
 }
 
-fn describe(
-    installed: &InstalledServer,
-    spec: &ServerSpec,
-    user: &str,
-) -> BTreeMap<String, String> {
-    let handshakes = &spec.handshakes;
-    let mut described = BTreeMap::new();
-    let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
-    tell("server", installed.name().to_lowercase());
-    tell("server_version", installed.version.to_string());
-    if let Some(mpm) = installed.kind.mpm {
-        tell("mpm", mpm.to_owned());
-    }
-    let library = &installed.library;
-    tell(library.name, library.version.to_string());
-    let words = |words: Vec<&str>, between| words.join(between);
-    let versions = handshakes.versions.iter().map(|version| version.word());
-    tell("protocol", words(versions.collect(), " "));
-    tell("ciphers", handshakes.ciphers.to_string());
-    let groups = handshakes.groups.iter().map(|exchange| exchange.word());
-    tell("groups", words(groups.collect(), ":"));
-    let dh = handshakes.dh.map(|dh| {
-        let bits = dh.bits;
-        format!("{bits} bits by openssl dhparam: exponents as long as the prime")
-    });
-    tell(
-        "dh_parameters",
-        dh.unwrap_or_else(|| "none given".to_owned()),
-    );
-    let level = if spec.is_weakened() {
-        format!("1, for {}", spec.weaknesses().join(" and "))
-    } else {
-        "of the distribution".to_owned()
-    };
-    tell("security_level", level);
-    let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
-    tell("certificates", identities.join(", "));
-    // With TLS 1.3 OpenSSL sends two all the same; no server takes one that has them off.
-    tell("session_tickets", handshakes.tickets().to_owned());
-    tell("session_cache", "off".to_owned());
-    tell("processes", spec.capacity.processes.to_string());
-    tell("connections", spec.capacity.connections.to_string());
-    tell("body_bytes", spec.body.to_string());
-    tell("worker_user", user.to_owned());
-    described
-}
-
 fn identity_words(identity: &Identity) -> String {
     let weak = if is_weak(identity.algorithm) {
         " (weak)"
@@ -284,12 +275,7 @@ impl Served {
             command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
         command
-            .envs(
-                directory
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
+            .envs(directory.environment.clone())
             .env("LC_ALL", "C")
             .current_dir(directory.private.path());
         let mut served = Self {

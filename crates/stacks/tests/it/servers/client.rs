@@ -45,7 +45,7 @@ pub fn verified(server: &RunningServer, arguments: &[&str]) -> String {
     let file = place.path().join("authorities.pem");
     let authorities = server.spec.certificates.iter();
     let pem: Vec<u8> = authorities
-        .flat_map(|identity| identity.authority.as_ref().unwrap().to_pem().unwrap())
+        .flat_map(|identity| identity.authority.to_pem().unwrap())
         .collect();
     fs::write(&file, pem).unwrap();
     let options = ["-verify_return_error", "-verify_hostname", "localhost"];
