@@ -99,7 +99,7 @@ impl Home {
             socket: PathBuf::new(),
             scdaemon,
         };
-        home.socket = home.listed_path("agent-socket")?;
+        home.socket = home.listed_socket()?;
         Ok(home)
     }
 
@@ -149,13 +149,11 @@ impl Home {
         Err(Error::call(CALL, reason, ""))
     }
 
-    /// Returns a path of this home by GnuPG's name: sockets may be elsewhere, under `/run/user`.
-    pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
-        let mut command = self.program("gpgconf", &["--list-dirs", what]);
+    /// Returns the agent's socket, which may be elsewhere, under `/run/user`.
+    fn listed_socket(&self) -> Result<PathBuf, Error> {
+        let mut command = self.program("gpgconf", &["--list-dirs", "agent-socket"]);
         let asked = program::run(&mut command, program::QUESTION);
-        let listed = asked.during("gpgconf --list-dirs")?;
-        let listed = String::from_utf8_lossy(&listed.stdout);
-        Ok(PathBuf::from(unescaped(listed.trim())))
+        Ok(listed_path(&asked.during("gpgconf --list-dirs")?.stdout))
     }
 
     fn program(&self, name: &str, arguments: &[&str]) -> Command {
@@ -305,7 +303,9 @@ pub(super) fn copy_public_keys(from: &Home, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
-pub(super) fn unescaped(path: &str) -> String {
-    path.replace("%3a", ":").replace("%25", "%")
+/// The only path in gpgconf's answer, in which `:`, `%` and control characters are escaped (gpgconf(1), "Format
+/// conventions").
+pub(super) fn listed_path(answer: &[u8]) -> PathBuf {
+    let listed = String::from_utf8_lossy(answer);
+    PathBuf::from(listed.trim().replace("%3a", ":").replace("%25", "%"))
 }
