@@ -197,7 +197,12 @@ impl Client<'_> {
                     Some(its) => Ok(its),
                     None => {
                         observer.preparing(CaseId::at(index), case);
-                        UnderWay::begin(family, case, plan, (self, &mut *watch))
+                        let begun = family.begin(case, plan, (self, &mut *watch));
+                        begun.map(|(server, rounds)| UnderWay {
+                            server,
+                            rounds,
+                            driven: None,
+                        })
                     }
                 };
                 let at = (round, plan.settings.seed.wrapping_add(round.into()));
@@ -229,21 +234,7 @@ struct UnderWay<'s> {
     driven: Option<Driven>,
 }
 
-impl<'s> UnderWay<'s> {
-    fn begin(
-        family: &'s dyn LoadFamily,
-        case: &Case,
-        plan: &Plan,
-        driven_by: (&Client<'_>, &mut dyn Watch),
-    ) -> Result<Self, Error> {
-        let (server, rounds) = family.begin(case, plan, driven_by)?;
-        Ok(Self {
-            server,
-            rounds,
-            driven: None,
-        })
-    }
-
+impl UnderWay<'_> {
     /// Adds one load to those that there were.
     fn drive(
         &mut self,

@@ -125,7 +125,7 @@ impl StackProvider for SshProvider {
 impl SshProvider {
     pub(crate) fn find() -> Self {
         Self {
-            openssh: OpenSsh::find(None),
+            openssh: OpenSsh::find(),
             gnupg: Gnupg::find(None),
         }
     }

@@ -14,6 +14,7 @@ use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
 use keymark_stores::user::Pin;
+use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 use openssl::sha::sha256;
 use openssl::x509::X509;
@@ -82,50 +83,32 @@ impl KeyAccess {
     }
 }
 
-/// The key's certificates, and the check of what it signs.
-struct RelicCertificates {
-    exchange: Arc<dyn Exchange>,
-    chain: Vec<u8>,
-    /// Any client's certificate will do.
-    authority: X509,
+/// New certificates for the key.
+fn certified(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Certified, Error> {
+    let public = means.keys.store().public_key(key)?.spki_der();
+    let public = public.and_then(|der| PKey::public_key_from_der(&der));
+    Certified::by_new_authority(
+        case.algorithm,
+        public.map_err(failed)?,
+        Purpose::CodeSigning,
+    )
 }
 
-impl RelicCertificates {
-    fn of(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Self, Error> {
-        let public = means.keys.store().public_key(key)?.spki_der();
-        let public = public.and_then(|der| PKey::public_key_from_der(&der));
-        let public = public.map_err(failed)?;
-        let Certified {
-            signers,
-            chain,
-            authority,
-        } = Certified::by_new_authority(case.algorithm, public, Purpose::CodeSigning)?;
-        Ok(Self {
-            exchange: Arc::new(pe::Programs(signers)),
-            chain,
-            authority,
-        })
-    }
-
-    /// SHA-256 of the public key that a client's certificate has.
-    fn client(&self) -> Result<String, Error> {
-        let key = self.authority.public_key();
-        let key = key.and_then(|key| key.public_key_to_der());
-        Ok(hex::encode(sha256(&key.map_err(failed)?)))
-    }
-
-    fn service(&self) -> Result<Service, Error> {
-        let client = self.authority.to_pem().map_err(failed)?;
-        let told = percent_encode(&client, NON_ALPHANUMERIC).to_string();
-        let exchange = Arc::clone(&self.exchange);
-        Ok(Service {
-            headers: vec![
-                ("X-Forwarded-For", "127.0.0.1".to_owned()),
-                ("Ssl-Client-Cert", told),
-            ],
-            ..Service::post(PATH, "application/octet-stream", exchange)
-        })
-    }
+/// The service for a client with that certificate, and SHA-256 of the public key in it.
+fn service_for(
+    client: &X509,
+    exchange: Arc<dyn Exchange>,
+) -> Result<(Service, String), ErrorStack> {
+    let told = percent_encode(&client.to_pem()?, NON_ALPHANUMERIC).to_string();
+    let service = Service {
+        headers: vec![
+            ("X-Forwarded-For", "127.0.0.1".to_owned()),
+            ("Ssl-Client-Cert", told),
+        ],
+        ..Service::post(PATH, "application/octet-stream", exchange)
+    };
+    let key = client.public_key()?.public_key_to_der()?;
+    Ok((service, hex::encode(sha256(&key))))
 }
 
 fn start(
@@ -148,12 +131,13 @@ fn start(
         ));
     }
     let access = KeyAccess::of(case, means, access)?;
-    let certificates = RelicCertificates::of(case, means, &key)?;
-    let client = certificates.client()?;
-    let service = certificates.service()?;
+    let certified = certified(case, means, &key)?;
+    // Any client's certificate will do.
+    let exchange = Arc::new(pe::Programs(certified.signers));
+    let (service, client) = service_for(&certified.authority, exchange).map_err(failed)?;
     let mut running = RunningService::start("relic", service, |directory, port| {
         let place = directory.private.path();
-        write_private(&place.join("chain.pem"), &certificates.chain)?;
+        write_private(&place.join("chain.pem"), &certified.chain)?;
         let configuration = RelicConfig {
             port,
             client: &client,
@@ -170,7 +154,7 @@ fn start(
         match &access {
             KeyAccess::File(pem) => write_private(&place.join("key.pem"), pem)?,
             KeyAccess::Token(key) => {
-                command.envs(key.environment.iter().map(|(name, value)| (name, value)));
+                command.envs(key.environment.clone());
             }
             KeyAccess::Card(..) => {}
         }

@@ -32,7 +32,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let dir = PrivateDir::new().unwrap();
-        let agent = SshAgent::start(&OpenSsh::find(None).unwrap(), dir.path()).unwrap();
+        let agent = SshAgent::start(&OpenSsh::find().unwrap(), dir.path()).unwrap();
         Self {
             agent: Arc::new(agent),
             dir,

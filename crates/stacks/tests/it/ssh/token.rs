@@ -70,7 +70,7 @@ impl Logged {
         let key = key.unwrap();
         let dir = PrivateDir::new().unwrap();
         let program = token.program_key(&key).unwrap();
-        let agent = SshAgent::with_token(&OpenSsh::find(None).unwrap(), dir.path(), &program);
+        let agent = SshAgent::with_token(&OpenSsh::find().unwrap(), dir.path(), &program);
         let agent = Arc::new(agent.unwrap());
         Self {
             place: Place { agent, dir },
