@@ -4,7 +4,7 @@ mod token;
 
 use std::any::Any;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
@@ -69,11 +69,6 @@ impl Place {
 
 fn test_key(algorithm: &str) -> TestKey {
     TestKey::generate(algorithm.parse().unwrap()).unwrap()
-}
-
-fn text(output: &Output) -> String {
-    let said = [output.stdout.as_slice(), &output.stderr].concat();
-    String::from_utf8_lossy(&said).into_owned()
 }
 
 #[test]
