@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use askama::Template;
-use keymark_bench::{Case, Error, Family, KeyRef};
+use keymark_bench::{Case, Error, Family};
 use keymark_load::{Exchange, Service};
 use keymark_stores::access::{Access, Certificate, ProgramKey};
 use keymark_stores::pkcs11::is_known_to_programs;
@@ -20,9 +20,9 @@ use openssl::sha::sha256;
 use openssl::x509::X509;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
-use super::running::RunningService;
+use super::running::{RunningService, ServiceLoads};
 use super::signers::{Certified, failed};
-use super::{InstalledService, RELIC, ServiceKind, StartContext};
+use super::{InstalledService, RELIC, ServiceKind};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -63,15 +63,14 @@ enum KeyAccess {
 }
 
 impl KeyAccess {
-    fn of(case: &Case, means: &StartContext<'_>, access: Access) -> Result<Self, Error> {
+    fn of(case: &Case, loads: &ServiceLoads, access: Access) -> Result<Self, Error> {
         match access {
             Access::KeyFile(file) => {
                 let pem = private_key(&file)?.private_key_to_pem_pkcs8();
                 Ok(Self::File(pem.map_err(failed)?))
             }
             Access::Card(card, _) => {
-                let home = means.homes()?;
-                let home = home.home_of(case, means.keys.store().as_ref())?;
+                let home = loads.homes()?.home_of(case, &**loads.store(case)?)?;
                 Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?))
             }
             Access::Module(module) => {
@@ -81,17 +80,6 @@ impl KeyAccess {
             Access::Locator(_) => Err(unsupported("relic", case.capability())),
         }
     }
-}
-
-/// New certificates for the key.
-fn certified(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Certified, Error> {
-    let public = means.keys.store().public_key(key)?.spki_der();
-    let public = public.and_then(|der| PKey::public_key_from_der(&der));
-    Certified::by_new_authority(
-        case.algorithm,
-        public.map_err(failed)?,
-        Purpose::CodeSigning,
-    )
 }
 
 /// The service for a client with that certificate, and SHA-256 of the public key in it.
@@ -114,14 +102,15 @@ fn service_for(
 fn start(
     found: &InstalledService,
     case: &Case,
-    means: &StartContext<'_>,
+    loads: &ServiceLoads,
 ) -> Result<RunningService, Error> {
     let capability = case.capability();
     if !is_known_to_programs(case.algorithm.family()) {
         return Err(unsupported("relic", capability));
     }
-    let key = means.keys.store().key(capability)?;
-    let access = means.keys.store().access(&key)?;
+    let store = loads.store(case)?;
+    let key = store.key(capability)?;
+    let access = store.access(&key)?;
     let rsa = matches!(case.algorithm.family(), Family::Rsa(_));
     if matches!(access, Access::Card(..)) && !rsa {
         return Err(Error::call(
@@ -130,8 +119,11 @@ fn start(
             "choose --algorithm rsa2048, or a key in a file or on a PKCS#11 token",
         ));
     }
-    let access = KeyAccess::of(case, means, access)?;
-    let certified = certified(case, means, &key)?;
+    let access = KeyAccess::of(case, loads, access)?;
+    let public = store.public_key(&key)?.spki_der();
+    let public = public.and_then(|der| PKey::public_key_from_der(&der));
+    let public = public.map_err(failed)?;
+    let certified = Certified::by_new_authority(case.algorithm, public, Purpose::CodeSigning)?;
     // Any client's certificate will do.
     let exchange = Arc::new(pe::Programs(certified.signers));
     let (service, client) = service_for(&certified.authority, exchange).map_err(failed)?;
