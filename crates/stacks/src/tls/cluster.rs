@@ -49,10 +49,7 @@ impl Starting<'_> {
         let each = keys.iter().cycle().take(number.into());
         let started = each.map(|keys| self.server((case, asked), keys, other, (port, room)));
         let mut started = started.collect::<Result<Vec<_>, _>>()?.into_iter();
-        let first = started.next().ok_or_else(|| {
-            let reason = format!("{} is not a device of the plan", case.device);
-            Error::call("starting a server", reason, "")
-        })?;
+        let first = started.next().ok_or_else(|| Keys::none_of(case))?;
         let mut cluster = Cluster {
             first,
             others: started.collect(),
@@ -255,13 +252,14 @@ impl Servers {
     }
 
     fn get(&self, name: StackName) -> Result<&InstalledServer, Error> {
-        self.by_stack.get(&name).ok_or_else(|| {
+        let none = || {
             Error::call(
                 "starting a server",
                 format!("{name} is not in the plan"),
                 "",
             )
-        })
+        };
+        self.by_stack.get(&name).ok_or_else(none)
     }
 
     /// Why the server's OpenSSL is too old for a case, if it is.

@@ -61,7 +61,7 @@ impl LoadFamily for StartedServers<'_> {
             .collect();
         let room = connections(case, asked.search);
         let mut cluster = self.starting.start(case, &keys, room)?;
-        let target = target(case, &cluster)?;
+        let target = target(case, asked, &cluster)?;
         let (load, saturation) = match asked.search {
             Some(wanted) => {
                 let place = (&target, &mut cluster);
@@ -219,8 +219,7 @@ fn is_killed(arrangement: Arrangement) -> bool {
 }
 
 /// Target of a case's clients. Where a certificate is the only one it is pinned; otherwise its key identifies it.
-fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
-    let asked = Handshake::of(case)?;
+fn target(case: &Case, asked: Handshake, cluster: &Cluster) -> Result<Target, Error> {
     let server = &cluster.first.spec;
     let certificate = if asked.arrangement == Arrangement::One {
         let own = server.certificates.first.certificate.to_der();
