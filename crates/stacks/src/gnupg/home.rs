@@ -206,14 +206,10 @@ impl Home {
         Ok(PathBuf::from(String::from_utf8_lossy(&name).into_owned()))
     }
 
-    /// Lets the agent offer a key to ssh. A card's authentication key needs no leave.
+    /// Lets the agent offer a key to ssh, and no other one. A card's authentication key needs no leave.
     pub fn offer_to_ssh(&self, keygrip: &str) -> Result<(), Error> {
-        let path = self.path.join("sshcontrol");
-        let listed = std::fs::read_to_string(&path).unwrap_or_default();
-        if listed.lines().any(|line| line == keygrip) {
-            return Ok(());
-        }
-        write_private(&path, format!("{listed}{keygrip}\n").as_bytes())
+        let line = format!("{keygrip}\n");
+        write_private(&self.path.join("sshcontrol"), line.as_bytes())
     }
 
     /// Makes an OpenPGP key, unprotected, by gpg's own parameters of it.

@@ -103,20 +103,15 @@ pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
 ///
 /// # Errors
 /// When it would use none; with the flaw of one that could.
-pub fn chosen(keys: &[ListedKey], operation: Operation) -> Result<&ListedKey, Error> {
-    let primary = |key: &ListedKey| key.is_primary;
-    let of_one = keys.chunk_by(|_, next| !primary(next));
+pub fn chosen<'k>(keys: &'k [ListedKey], operation: Operation) -> Result<&'k ListedKey, Error> {
     let usable = |key: &&ListedKey| key.check(operation).is_ok();
-    let in_one = |keys: &'_ [ListedKey]| -> Option<usize> {
+    let in_one = |keys: &'k [ListedKey]| {
         let (first, subkeys) = keys.split_first()?;
-        let subkeys = subkeys.iter().zip(1..).filter(|(key, _)| usable(key));
-        let newest = subkeys.max_by_key(|(key, _)| key.created);
-        newest
-            .map(|(_, place)| place)
-            .or_else(|| usable(&first).then_some(0))
+        let newest = subkeys.iter().filter(usable).max_by_key(|key| key.created);
+        newest.or_else(|| usable(&first).then_some(first))
     };
-    let mut found = of_one.filter_map(|keys| keys.get(in_one(keys)?));
-    if let Some(key) = found.next() {
+    let mut of_one = keys.chunk_by(|_, next| !next.is_primary);
+    if let Some(key) = of_one.find_map(in_one) {
         return Ok(key);
     }
     let mut could = keys.iter().filter(|key| key.can(operation));
