@@ -198,11 +198,7 @@ impl Client<'_> {
                     None => {
                         observer.preparing(CaseId::at(index), case);
                         let begun = family.begin(case, plan, (self, &mut *watch));
-                        begun.map(|(server, rounds)| UnderWay {
-                            server,
-                            rounds,
-                            driven: None,
-                        })
+                        begun.map(UnderWay::new)
                     }
                 };
                 let at = (round, plan.settings.seed.wrapping_add(round.into()));
@@ -234,7 +230,15 @@ struct UnderWay<'s> {
     driven: Option<Driven>,
 }
 
-impl UnderWay<'_> {
+impl<'s> UnderWay<'s> {
+    fn new((server, rounds): (Box<dyn UnderLoad + 's>, Rounds)) -> Self {
+        Self {
+            server,
+            rounds,
+            driven: None,
+        }
+    }
+
     /// Adds one load to those that there were.
     fn drive(
         &mut self,

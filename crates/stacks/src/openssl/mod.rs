@@ -44,14 +44,6 @@ impl OpenSsl {
     pub fn versions(&self) -> BTreeMap<String, String> {
         BTreeMap::from([("openssl-program".to_owned(), self.build.version.to_string())])
     }
-
-    /// Checks that it has that way to a key.
-    pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
-        match way.to_token() {
-            None => Ok(()),
-            Some(way) => self.build.get(way).map(drop),
-        }
-    }
 }
 
 /// The file of libp11's engine and of pkcs11-provider, which make OpenSSL reach tokens, in OpenSSL's directory for each.

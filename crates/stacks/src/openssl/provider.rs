@@ -79,7 +79,10 @@ impl OpenSslProvider {
     /// Returns the program's capabilities with the device's keys; on a token with the existing keys, which both ways
     /// know.
     fn offered(&self, device: &dyn Device, way: OpenSslWay) -> Result<Vec<Capability>, Error> {
-        self.0.as_ref().map_err(Clone::clone)?.has(way)?;
+        let openssl = self.0.as_ref().map_err(Clone::clone)?;
+        if let Some(way) = way.to_token() {
+            openssl.build.get(way)?;
+        }
         let on_token = device.has(AccessKind::Module);
         if on_token {
             crate::provider::has_key_on_token(device)?;
