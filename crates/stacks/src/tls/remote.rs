@@ -329,10 +329,6 @@ impl LoadFamily for RemoteServer<'_> {
             Some((_, Err(error))) => return Err(error.clone()),
             None => return Err(Error::call("asking a server", "it was not tried", "")),
         };
-        if asked.search.is_some() {
-            let why = "only possible for servers that keymark has started";
-            return Err(Error::call("looking for the server's limits", why, ""));
-        }
         let leaf = reached.probed.shaken.chain.first();
         let certificate = leaf.map_or(Certificate::Any, |leaf| {
             Certificate::Pinned(Fingerprint::of(leaf))

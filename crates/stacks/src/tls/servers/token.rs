@@ -162,16 +162,11 @@ pub enum Tracing {
     Off,
 }
 
-/// The modules that count the calls of one server, one for each that it would have loaded.
-#[derive(Debug, Default)]
-pub(crate) struct TokenTraces(Vec<TokenTrace>);
-
+/// The module that counts the calls of one server, in place of the only one that it would have loaded.
 #[derive(Debug)]
-struct TokenTrace {
-    /// Module of the token.
-    target: PathBuf,
+pub(crate) struct TokenTrace {
     /// Module that the server loads.
-    own: PathBuf,
+    pub(crate) module: PathBuf,
     file: PathBuf,
 }
 
@@ -192,48 +187,37 @@ impl CallsSoFar {
     }
 }
 
-impl TokenTraces {
-    /// Returns the module that the server loads in place of `target`. Workers run as another user and count their
+impl TokenTrace {
+    /// Makes the module that the server loads in place of `target`. Workers run as another user and count their
     /// calls: the file exists before they do, and they may write it.
     pub(crate) fn before(
-        &mut self,
         target: &Path,
         place: &PrivateDir,
         worker: Option<&WorkerUser>,
-    ) -> Result<PathBuf, Error> {
-        if let Some(known) = self.0.iter().find(|known| known.target == target) {
-            return Ok(known.own.clone());
-        }
-        let directory = place.subdirectory(&format!("traced{}", self.0.len()))?;
+    ) -> Result<Self, Error> {
+        let directory = place.subdirectory("traced")?;
         let file = directory.join("trace");
-        let own = wrapped(&settings(target, &file)?, &directory, LIBRARY)?;
+        let module = wrapped(&settings(target, &file)?, &directory, LIBRARY)?;
         trace::create(&file).during(format_args!("making {}", file.display()))?;
         if let Some(worker) = worker {
             worker.let_read(&directory)?;
-            worker.let_read(&own)?;
-            worker.let_read(&Settings::beside(&own))?;
+            worker.let_read(&module)?;
+            worker.let_read(&Settings::beside(&module))?;
             worker.let_write(&file)?;
         }
-        self.0.push(TokenTrace {
-            target: target.to_owned(),
-            own: own.clone(),
-            file,
-        });
-        Ok(own)
+        Ok(Self { module, file })
     }
 
-    /// Calls so far; none where nothing is counted.
-    pub(crate) fn read(&self) -> Result<Option<CallsSoFar>, Error> {
+    /// Calls so far.
+    pub(crate) fn read(&self) -> Result<CallsSoFar, Error> {
         let mut sum = CallsSoFar::default();
-        for TokenTrace { file, .. } in &self.0 {
-            for thread in trace::read(file).during("reading what the server asked")? {
-                sum.add(CallsSoFar {
-                    processes: BTreeSet::from([thread.process]),
-                    calls: thread.calls,
-                });
-            }
+        for thread in trace::read(&self.file).during("reading what the server asked")? {
+            sum.add(CallsSoFar {
+                processes: BTreeSet::from([thread.process]),
+                calls: thread.calls,
+            });
         }
-        Ok((!self.0.is_empty()).then_some(sum))
+        Ok(sum)
     }
 }
 
