@@ -154,7 +154,7 @@ fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str
     })
 }
 
-/// Its paths have no letters that mean something there.
+/// Configuration of OpenSSL, with paths of letters that mean nothing in it.
 #[derive(Template)]
 #[template(path = "openssl.cnf", escape = "none")]
 struct OpensslConfig<'p> {
