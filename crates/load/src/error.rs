@@ -21,7 +21,7 @@ pub enum LoadError {
     },
     /// The one transaction that was tried.
     #[error("{0}")]
-    Transaction(Failure),
+    Transaction(#[from] Failure),
     /// The caller stopped it.
     #[error("it was stopped")]
     Stopped,

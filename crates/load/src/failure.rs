@@ -8,18 +8,16 @@ use crate::protocol::Alert;
 
 /// A stretch of a transaction, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Phase {
     /// Time until the TCP connection is open.
-    #[strum(to_string = "connect")]
     Connect,
     /// TLS handshake, as the client sees it.
-    #[strum(to_string = "handshake")]
     Handshake,
     /// Time from the handshake to the first byte of the answer.
     #[strum(to_string = "first byte")]
     FirstByte,
     /// The transaction: from its scheduled start (open loop) or its start (closed loop) to the answer's last byte.
-    #[strum(to_string = "whole")]
     Whole,
 }
 
@@ -138,9 +136,7 @@ impl Failure {
             kind => Self::Other(kind),
         }
     }
-}
 
-impl Failure {
     /// Returns whether the server knows of it. Failures may become more, and most reach the server.
     pub(crate) const fn has_reached_the_server(&self) -> bool {
         !matches!(

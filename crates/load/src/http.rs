@@ -142,20 +142,20 @@ impl HttpAnswer {
         if self.kept.is_some() && announced > LONGEST_KEPT {
             return Err(Failure::Http("a body of more than 256 KiB".to_owned()));
         }
-        if length == Length::Chunked {
-            let Some(whole) = joined(self.kept.as_deref().unwrap_or_default())? else {
-                return Ok(BodyProgress::More);
-            };
-            self.body = whole.len() as u64;
-            self.kept = Some(whole);
-            return Ok(BodyProgress::Whole);
-        }
         match length {
+            Length::Chunked => {
+                let Some(whole) = joined(self.kept.as_deref().unwrap_or_default())? else {
+                    return Ok(BodyProgress::More);
+                };
+                self.body = whole.len() as u64;
+                self.kept = Some(whole);
+                Ok(BodyProgress::Whole)
+            }
             Length::Known(known) if self.body > known => {
                 Err(Failure::Http("more than its Content-Length".to_owned()))
             }
             Length::Known(known) if self.body == known => Ok(BodyProgress::Whole),
-            Length::Known(_) | Length::UntilClose | Length::Chunked => Ok(BodyProgress::More),
+            Length::Known(_) | Length::UntilClose => Ok(BodyProgress::More),
         }
     }
 

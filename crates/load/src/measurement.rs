@@ -32,7 +32,6 @@ pub struct Measurement {
 
 impl Measurement {
     pub(crate) fn of(settings: &LoadSettings, reports: Vec<ThreadReport>) -> Self {
-        let mut reports = reports.into_iter();
         let mut all = Self {
             settings: settings.clone(),
             load: ServerLoad {
@@ -46,7 +45,7 @@ impl Measurement {
             completions: Completions::default(),
         };
         let mut reservoir = None;
-        for report in reports.by_ref() {
+        for report in reports {
             all.load.elapsed_ns = all.load.elapsed_ns.max(nanoseconds(report.ended));
             all.load.cut_off += report.cut_off;
             all.load.waiting += report.waiting;

@@ -47,11 +47,9 @@ pub fn probe(
     let mut means = ThreadContext::new(target.into(), clock, (weak, *timeouts), numbers)?;
     let conversation = alone(&mut means, stop)?;
     let nothing = || Failure::Tls("nothing was agreed on".to_owned());
-    let session = conversation.session();
+    let session = conversation.session().ok_or_else(nothing)?;
     Ok(Probed {
-        shaken: session
-            .ok_or_else(|| LoadError::Transaction(nothing()))?
-            .shaken(),
+        shaken: session.shaken(),
         body: conversation.body(),
     })
 }
@@ -87,20 +85,21 @@ pub fn handshake(
 ) -> Result<Shaken, LoadError> {
     let mut connector = Connector::new(server_name, offer, Weak::Allowed)?;
     let left = until.since(clock.now()).max(STEP);
-    let failed = |failure| Err(LoadError::Transaction(failure));
     let connected = std::net::TcpStream::connect_timeout(&address, left)
         .and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
     let socket = match connected {
         Ok(socket) => TcpStream::from_std(socket),
-        Err(_) if clock.now() >= until => return failed(Failure::ConnectTimeout),
-        Err(error) => return failed(Failure::of_socket(&error, Phase::Connect)),
+        Err(_) if clock.now() >= until => return Err(Failure::ConnectTimeout.into()),
+        Err(error) => return Err(Failure::of_socket(&error, Phase::Connect).into()),
     };
-    let mut session = connector.open(socket).map_err(LoadError::Transaction)?;
+    let mut session = connector.open(socket)?;
     loop {
         match session.handshake() {
             Ok(()) => return Ok(session.shaken()),
-            Err(Stop::Failed(failure)) => return failed(failure),
-            Err(Stop::Blocked) if clock.now() >= until => return failed(Failure::HandshakeTimeout),
+            Err(Stop::Failed(failure)) => return Err(failure.into()),
+            Err(Stop::Blocked) if clock.now() >= until => {
+                return Err(Failure::HandshakeTimeout.into());
+            }
             Err(Stop::Blocked) => thread::sleep(STEP),
         }
     }
@@ -118,7 +117,7 @@ pub fn ask(
     let limits = (Weak::Refused, Timeouts::ALONE);
     let mut means = ThreadContext::new(service.into(), clock, limits, numbers)?;
     let answered = alone(&mut means, stop)?.unchecked();
-    answered.ok_or(LoadError::Transaction(Failure::ShortBody))
+    Ok(answered.ok_or(Failure::ShortBody)?)
 }
 
 /// Makes one transaction to its end.
@@ -126,16 +125,15 @@ fn alone(means: &mut ThreadContext<'_>, stop: &AtomicBool) -> Result<Conversatio
     let clock = means.clock;
     let request = means.spoken.request();
     let now = clock.now();
-    let started = Conversation::start(means, request, (now, now), |_| Ok(()));
-    let mut conversation = started.map_err(LoadError::Transaction)?;
+    let mut conversation = Conversation::start(means, request, (now, now), |_| Ok(()))?;
     // What never lets one wait has an end: longer answers are refused.
     while !stop.load(Ordering::Relaxed) {
         if let Some(late) = conversation.overdue(clock.now(), &means.timeouts) {
-            return Err(LoadError::Transaction(late));
+            return Err(late.into());
         }
         match conversation.advance(means) {
             Ok(_) => return Ok(conversation),
-            Err(Stop::Failed(failure)) => return Err(LoadError::Transaction(failure)),
+            Err(Stop::Failed(failure)) => return Err(failure.into()),
             Err(Stop::Blocked) => thread::sleep(STEP),
         }
     }

@@ -90,9 +90,10 @@ pub fn run<'a>(
         .map(|(published, thread)| Worker::new(job, Share { thread, threads }, published));
     let workers = workers.collect::<Result<Vec<_>, LoadError>>()?;
     let reports = thread::scope(|scope| {
-        let work = |worker: Worker<'_>| worker.run();
-        let start = |worker| scope.spawn(move || work(worker));
-        let handles: Vec<_> = workers.into_iter().map(start).collect();
+        let workers = workers.into_iter();
+        let handles: Vec<_> = workers
+            .map(|worker| scope.spawn(move || worker.run()))
+            .collect();
         watch(&handles, &job, &published, (stopped, observer));
         join(handles)
     })?;

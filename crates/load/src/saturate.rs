@@ -1,6 +1,7 @@
 //! Looking for a server's limits: which load to try next, decided from what earlier ones have shown. Pure: [`search`] runs
 //! over anything that measures, in earnest [`crate::run`].
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ const KNEE: f64 = 0.95;
 struct UsersSearch {
     most: u32,
     /// Tried loads by users.
-    seen: Vec<(u32, Tried)>,
+    seen: BTreeMap<u32, Tried>,
 }
 
 /// Users with the best throughput, with its rate, and the fewest that reach [`KNEE`] of it: with more, they wait for each
@@ -39,18 +40,12 @@ impl UsersSearch {
         self.step().or_else(|| self.refinement())
     }
 
-    /// Takes what a number of users has shown.
-    fn tell(&mut self, users: u32, tried: Tried) {
-        let at = self.seen.partition_point(|(seen, _)| *seen < users);
-        self.seen.insert(at, (users, tried));
-    }
-
     fn step(&self) -> Option<u32> {
-        let Some((last, _)) = self.seen.last() else {
+        let Some((last, _)) = self.seen.last_key_value() else {
             return Some(1);
         };
         let (mut best, mut idle) = (0.0, 0);
-        for (_, observed) in &self.seen {
+        for observed in self.seen.values() {
             let rate = counted(observed);
             idle = if rate > best * GAIN { 0 } else { idle + 1 };
             best = f64::max(best, rate);
@@ -62,17 +57,12 @@ impl UsersSearch {
     /// The middle of the widest gap next to the best or the knee.
     fn refinement(&self) -> Option<u32> {
         let found = self.found()?;
-        let beside = |users: u32| {
-            let at = self.seen.iter().position(|(seen, _)| *seen == users);
-            let at = at.unwrap_or_default();
-            let pair = |left: usize| Some((self.seen.get(left)?.0, self.seen.get(left + 1)?.0));
-            [at.checked_sub(1).and_then(pair), pair(at)]
-        };
-        let gaps = beside(found.users)
-            .into_iter()
-            .chain([beside(found.knee)[0]]);
+        let pair = |low: u32| Some((low, *self.seen.range(low..).nth(1)?.0));
+        let before = |users: u32| pair(*self.seen.range(..users).next_back()?.0);
+        let gaps = [before(found.users), pair(found.users), before(found.knee)];
         let width = |(low, high): &(u32, u32)| f64::from(*high) / f64::from(*low);
         let wide = gaps
+            .into_iter()
             .flatten()
             .filter(|gap| gap.1 - gap.0 > 1 && width(gap) > NEAR);
         let widest = wide.max_by(|one, other| width(one).total_cmp(&width(other)));
@@ -81,20 +71,16 @@ impl UsersSearch {
 
     /// The limits as far as they are known; `None` if every load failed.
     fn found(&self) -> Option<Best> {
-        let by_rate = |one: &&(u32, Tried), other: &&(u32, Tried)| {
-            counted(&one.1).total_cmp(&counted(&other.1))
+        let rate = self.seen.values().map(counted).fold(0.0, f64::max);
+        let reaching = |rate: f64| {
+            let mut seen = self.seen.iter();
+            seen.find(|(_, seen)| counted(seen) >= rate)
+                .map(|(users, _)| *users)
         };
-        // Of equals, the fewer users.
-        let (users, best) = self.seen.iter().rev().max_by(by_rate)?;
-        let rate = counted(best);
-        let (knee, _) = self
-            .seen
-            .iter()
-            .find(|(_, seen)| counted(seen) >= KNEE * rate)?;
         (rate > 0.0).then_some(Best {
-            users: *users,
+            users: reaching(rate)?,
             rate,
-            knee: *knee,
+            knee: reaching(KNEE * rate)?,
         })
     }
 }
@@ -182,10 +168,10 @@ pub fn search<E>(
     };
     let mut users = UsersSearch {
         most: most.get(),
-        seen: Vec::new(),
+        seen: BTreeMap::new(),
     };
     while let Some(next) = users.next() {
-        users.tell(next, look(TriedDemand::Users(next))?);
+        users.seen.insert(next, look(TriedDemand::Users(next))?);
     }
     let Some(best) = users.found() else {
         return Ok(None);

@@ -220,29 +220,27 @@ impl Inventory {
             user: self.user.clone(),
         };
         for (family, provider) in &self.providers {
-            let mut opener = None;
-            for found in &self.devices {
-                let name = &found.identity.device;
-                let needed = |stack: &StackName| {
-                    plan.cases
-                        .iter()
-                        .any(|case| case.device == *name && case.stack == *stack)
-                };
-                let stacks: Vec<StackName> = (family.stacks)().into_iter().filter(needed).collect();
-                if stacks.is_empty() {
-                    continue;
-                }
+            let needed = |found: &Found| -> Vec<StackName> {
+                let device = &found.identity.device;
+                let mut stacks = (family.stacks)();
+                let has = |case: &Case, stack| case.device == *device && case.stack == stack;
+                stacks.retain(|stack| plan.cases.iter().any(|case| has(case, *stack)));
+                stacks
+            };
+            let wanted = self.devices.iter().map(|found| (found, needed(found)));
+            let wanted: Vec<_> = wanted.filter(|(_, stacks)| !stacks.is_empty()).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let open = provider.open(run)?;
+            for (found, stacks) in wanted {
                 // Families do not share a store: what one program selects or verifies on a made card
                 // would be in the other's way.
                 let store = found.device.open(run)?;
                 opened.stores.push(Arc::clone(&store));
-                let open = match opener.take() {
-                    Some(open) => open,
-                    None => provider.open(run)?,
-                };
-                let ready = |stack| ((name.clone(), stack), open(stack, Arc::clone(&store)));
+                let name = |stack| (found.identity.device.clone(), stack);
+                let ready = |stack| (name(stack), open(stack, Arc::clone(&store)));
                 opened.stacks.extend(stacks.into_iter().map(ready));
-                opener = Some(open);
             }
         }
         Ok(opened)

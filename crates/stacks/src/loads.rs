@@ -197,7 +197,8 @@ impl Client<'_> {
                     Some(its) => Ok(its),
                     None => {
                         observer.preparing(CaseId::at(index), case);
-                        UnderWay::begin(family, case, plan, (self, &mut *watch))
+                        let begun = family.begin(case, plan, (self, &mut *watch));
+                        begun.map(UnderWay::new)
                     }
                 };
                 let at = (round, plan.settings.seed.wrapping_add(round.into()));
@@ -230,18 +231,12 @@ struct UnderWay<'s> {
 }
 
 impl<'s> UnderWay<'s> {
-    fn begin(
-        family: &'s dyn LoadFamily,
-        case: &Case,
-        plan: &Plan,
-        driven_by: (&Client<'_>, &mut dyn Watch),
-    ) -> Result<Self, Error> {
-        let (server, rounds) = family.begin(case, plan, driven_by)?;
-        Ok(Self {
+    fn new((server, rounds): (Box<dyn UnderLoad + 's>, Rounds)) -> Self {
+        Self {
             server,
             rounds,
             driven: None,
-        })
+        }
     }
 
     /// Adds one load to those that there were.

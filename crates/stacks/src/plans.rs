@@ -28,36 +28,28 @@ words! {
 
 /// Keys of one kind of device through some stacks.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 struct PlanLine {
-    #[serde(default = "software")]
     store: StoreKind,
-    #[serde(default = "raw")]
     stacks: Vec<StackName>,
     keys: Vec<Algorithm>,
-    #[serde(default = "both")]
     operations: Vec<Operation>,
     /// Each as behind `--parameter`.
-    #[serde(default)]
     parameters: Vec<String>,
-    #[serde(default = "alone")]
     workers: Vec<NonZeroU32>,
 }
 
-const fn software() -> StoreKind {
-    StoreKind::SOFTWARE
-}
-
-fn raw() -> Vec<StackName> {
-    vec![StackName::RAW]
-}
-
-fn both() -> Vec<Operation> {
-    vec![Operation::Decrypt, Operation::Sign]
-}
-
-fn alone() -> Vec<NonZeroU32> {
-    vec![NonZeroU32::MIN]
+impl Default for PlanLine {
+    fn default() -> Self {
+        Self {
+            store: StoreKind::SOFTWARE,
+            stacks: vec![StackName::RAW],
+            keys: Vec::new(),
+            operations: vec![Operation::Decrypt, Operation::Sign],
+            parameters: Vec::new(),
+            workers: vec![NonZeroU32::MIN],
+        }
+    }
 }
 
 /// Plans by name.

@@ -12,7 +12,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use keymark_bench::workload::copy_answer;
+use keymark_bench::workload::{Performed, copy_answer};
 use keymark_bench::{Clock as _, CpuTime, During as _, Error, MonotonicClock, Timestamp};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
@@ -94,12 +94,12 @@ impl OperationProcess {
         Ok(())
     }
 
-    /// Runs it to its end, with that on its standard input.
+    /// Runs it to its end, with that on its standard input. Its result is in a file.
     pub(crate) fn run(
         &mut self,
         input: Option<&[u8]>,
         failed: impl FnOnce(ExitStatus, &str) -> Error,
-    ) -> Result<CpuTime, Error> {
+    ) -> Result<Performed, Error> {
         // The command stays where it is: what it holds is freed outside the timed region.
         let (Some(command), Some(watchdog)) = (&mut self.command, &self.watchdog) else {
             return Err(Error::call(self.call, "it was not armed", ""));
@@ -119,7 +119,10 @@ impl OperationProcess {
         if !used.status.success() {
             return Err(failed(used.status, &self.said()));
         }
-        Ok(CpuTime::new(used.rusage.utime, used.rusage.stime))
+        Ok(Performed {
+            length: 0,
+            cpu: Some(CpuTime::new(used.rusage.utime, used.rusage.stime)),
+        })
     }
 
     /// Returns its standard error.

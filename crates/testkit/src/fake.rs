@@ -147,20 +147,17 @@ impl KeyHandle for FakeHandle {
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let step = self.steps[self.next % self.steps.len()];
         self.next += 1;
-        let time = match step {
-            ScriptedStep::Take(time)
-            | ScriptedStep::Wrong(time)
-            | ScriptedStep::Fail(time)
-            | ScriptedStep::Nothing(time) => time,
-            ScriptedStep::Panic => Duration::ZERO,
+        let right = input.bytes[0];
+        let (time, wrote) = match step {
+            ScriptedStep::Take(time) => (time, Ok(Some(right))),
+            ScriptedStep::Wrong(time) => (time, Ok(Some(!right))),
+            ScriptedStep::Nothing(time) => (time, Ok(None)),
+            ScriptedStep::Fail(time) => (time, Err(Error::call("FAKE", "scripted failure", ""))),
+            ScriptedStep::Panic => panic!("as scripted"),
         };
         self.clock.advance(time);
-        match step {
-            ScriptedStep::Nothing(_) => {}
-            ScriptedStep::Panic => panic!("as scripted"),
-            ScriptedStep::Take(_) => output[0] = input.bytes[0],
-            ScriptedStep::Wrong(_) => output[0] = !input.bytes[0],
-            ScriptedStep::Fail(_) => return Err(Error::call("FAKE", "scripted failure", "")),
+        if let Some(octet) = wrote? {
+            output[0] = octet;
         }
         Ok(Performed {
             length: 1,

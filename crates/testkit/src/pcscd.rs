@@ -265,33 +265,6 @@ fn unstarted(error: impl Display) -> String {
     format!("pcscd cannot be started: {error}")
 }
 
-/// A card in the reader of a pcscd until it is dropped.
-#[derive(Debug)]
-struct Inserted {
-    stopper: Stopper,
-    serving: Option<JoinHandle<Result<(), VpcdError>>>,
-}
-
-impl Inserted {
-    /// Inserts the card. pcscd notices within 0.4 s.
-    fn new(pcscd: &PrivatePcscd, card: &CardReader) -> Self {
-        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
-        Self {
-            stopper: vpcd.stopper().unwrap(),
-            serving: Some(std::thread::spawn(move || vpcd.serve())),
-        }
-    }
-}
-
-impl Drop for Inserted {
-    fn drop(&mut self) {
-        self.stopper.stop();
-        if let Some(serving) = self.serving.take() {
-            let _ = serving.join();
-        }
-    }
-}
-
 /// A pcscd with a card in its reader.
 #[derive(Debug)]
 pub struct CardInReader {
@@ -299,17 +272,20 @@ pub struct CardInReader {
     pub card: CardReader,
     /// To kill it.
     pub pcscd: PrivatePcscd,
-    _inserted: Inserted,
+    stopper: Stopper,
+    serving: Option<JoinHandle<Result<(), VpcdError>>>,
     _directory: TempDir,
 }
 
 impl CardInReader {
-    /// Starts one and inserts the card.
+    /// Starts one and inserts the card, which pcscd notices within 0.4 s.
     pub fn new(card: CardReader) -> Self {
         let directory = short_directory();
         let pcscd = PrivatePcscd::start(directory.path()).unwrap();
+        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
         Self {
-            _inserted: Inserted::new(&pcscd, &card),
+            stopper: vpcd.stopper().unwrap(),
+            serving: Some(std::thread::spawn(move || vpcd.serve())),
             card,
             pcscd,
             _directory: directory,
@@ -319,6 +295,13 @@ impl CardInReader {
     /// Returns the value of `PCSCLITE_CSOCK_NAME` for its clients.
     pub fn socket(&self) -> &Path {
         self.pcscd.socket()
+    }
+}
+
+impl Drop for CardInReader {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        let _ = self.serving.take().map(JoinHandle::join);
     }
 }
 

@@ -74,10 +74,7 @@ impl Connector {
                 .and_then(|()| builder.set_private_key(&client.key))
                 .map_err(|error| cannot("the client's certificate", &error))?;
         }
-        let version = offer.version.map(|version| match version {
-            TlsVersion::V1_2 => SslVersion::TLS1_2,
-            TlsVersion::V1_3 => SslVersion::TLS1_3,
-        });
+        let version = offer.version.map(of_openssl);
         builder
             .set_min_proto_version(version)
             .and_then(|()| builder.set_max_proto_version(version))
@@ -321,7 +318,9 @@ impl Session {
     }
 
     fn version(&self) -> Option<TlsVersion> {
-        self.stream.ssl().version2().and_then(version)
+        let version = self.stream.ssl().version2()?;
+        let mut known = TlsVersion::ALL.iter().copied();
+        known.find(|one| of_openssl(*one) == version)
     }
 
     fn key_exchange(&self) -> Option<KeyExchange> {
@@ -373,13 +372,10 @@ fn of_key(key: &PKey<Public>) -> Option<KeyExchange> {
     }
 }
 
-fn version(version: SslVersion) -> Option<TlsVersion> {
-    if version == SslVersion::TLS1_2 {
-        Some(TlsVersion::V1_2)
-    } else if version == SslVersion::TLS1_3 {
-        Some(TlsVersion::V1_3)
-    } else {
-        None
+const fn of_openssl(version: TlsVersion) -> SslVersion {
+    match version {
+        TlsVersion::V1_2 => SslVersion::TLS1_2,
+        TlsVersion::V1_3 => SslVersion::TLS1_3,
     }
 }
 

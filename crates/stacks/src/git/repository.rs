@@ -170,13 +170,9 @@ impl KeyHandle for CommitProcess {
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
         let home = self.repository.signing.home.as_ref();
-        let cpu = self.process.run(None, |status, said| {
+        self.process.run(None, |status, said| {
             let of_key = home.map(|home| home.home.advice()).unwrap_or_default();
             status::failed(CALL, format!("{status}: {}", complaint(said)), said, of_key)
-        })?;
-        Ok(Performed {
-            length: 0,
-            cpu: Some(cpu),
         })
     }
 

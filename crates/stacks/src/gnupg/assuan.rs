@@ -34,9 +34,8 @@ pub struct Assuan {
     patience: Duration,
     /// The last line, without its end.
     line: Vec<u8>,
-    /// Status lines of the last command, if they are kept.
-    statuses: Vec<String>,
-    keep_statuses: bool,
+    /// Status lines of the command, if they are kept.
+    statuses: Option<Vec<String>>,
     /// Advice when the agent cannot use a key.
     key_advice: &'static str,
 }
@@ -45,10 +44,8 @@ pub struct Assuan {
 enum AssuanResponse {
     Ok,
     Err(String),
-    /// Data, appended to the caller's.
-    Data,
     Inquire(String),
-    /// Status lines and comments.
+    /// Data, appended to the caller's, status lines and comments.
     Other,
 }
 
@@ -64,8 +61,7 @@ impl Assuan {
             stream: BufReader::new(connect(AGENT, socket, patience.min(GREETING))?),
             patience: patience.min(GREETING),
             line: Vec::with_capacity(LINE),
-            statuses: Vec::new(),
-            keep_statuses: false,
+            statuses: None,
             key_advice: "",
         };
         connection.answer("greeting", &mut Vec::new(), None)?;
@@ -127,12 +123,11 @@ impl Assuan {
 
     /// Sends one command line and returns the first words of all status lines of that keyword.
     pub fn statuses(&mut self, line: &str, keyword: &str) -> Result<Vec<String>, Error> {
-        self.statuses.clear();
-        self.keep_statuses = true;
+        self.statuses = Some(Vec::new());
         let asked = self.command(line);
-        self.keep_statuses = false;
+        let statuses = self.statuses.take().unwrap_or_default();
         asked?;
-        let words = self.statuses.iter().filter_map(|status| {
+        let words = statuses.iter().filter_map(|status| {
             let (word, rest) = status.split_once(' ')?;
             (word == keyword).then(|| rest.split(' ').next().unwrap_or_default().to_owned())
         });
@@ -180,7 +175,7 @@ impl Assuan {
                         refusal.get_or_insert_with(|| Error::call(command, reason, advice));
                     }
                 },
-                AssuanResponse::Data | AssuanResponse::Other => {}
+                AssuanResponse::Other => {}
             }
             // A program that talks without an answer does not give one.
             if data.len() > MOST || clock.now() > limit {
@@ -207,13 +202,15 @@ impl Assuan {
             [b'E', b'R', b'R', b' ', reason @ ..] => AssuanResponse::Err(text(reason)),
             [b'D', b' ', escaped @ ..] => {
                 data.extend(percent_decode(escaped));
-                AssuanResponse::Data
+                AssuanResponse::Other
             }
             [b'I', b'N', b'Q', b'U', b'I', b'R', b'E', b' ', keyword @ ..] => {
                 AssuanResponse::Inquire(text(keyword))
             }
-            [b'S', b' ', status @ ..] if self.keep_statuses => {
-                self.statuses.push(text(status));
+            [b'S', b' ', status @ ..] => {
+                if let Some(kept) = &mut self.statuses {
+                    kept.push(text(status));
+                }
                 AssuanResponse::Other
             }
             _ => AssuanResponse::Other,

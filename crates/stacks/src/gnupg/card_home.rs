@@ -34,13 +34,12 @@ pub(super) fn load(
     plain: &KeyHome,
     card: &dyn CardAccess,
 ) -> Result<(), Error> {
-    for capability in store.capabilities()? {
+    let mut capabilities = store.capabilities()?;
+    capabilities.retain(|capability| capability.algorithm == algorithm);
+    for capability in capabilities {
         let Some(slot) = Slot::of(capability.operation) else {
             continue;
         };
-        if capability.algorithm != algorithm {
-            continue;
-        }
         store.key(capability)?;
         // OpenPGP has no key that authenticates here: it is ssh's.
         if Task::known(capability.operation).is_none() {

@@ -99,7 +99,7 @@ impl Home {
             socket: PathBuf::new(),
             scdaemon,
         };
-        home.socket = home.listed_path("agent-socket")?;
+        home.socket = home.listed_socket()?;
         Ok(home)
     }
 
@@ -149,13 +149,11 @@ impl Home {
         Err(Error::call(CALL, reason, ""))
     }
 
-    /// Returns a path of this home by GnuPG's name: sockets may be elsewhere, under `/run/user`.
-    pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
-        let mut command = self.program("gpgconf", &["--list-dirs", what]);
+    /// Returns the agent's socket, which may be elsewhere, under `/run/user`.
+    fn listed_socket(&self) -> Result<PathBuf, Error> {
+        let mut command = self.program("gpgconf", &["--list-dirs", "agent-socket"]);
         let asked = program::run(&mut command, program::QUESTION);
-        let listed = asked.during("gpgconf --list-dirs")?;
-        let listed = String::from_utf8_lossy(&listed.stdout);
-        Ok(PathBuf::from(unescaped(listed.trim())))
+        Ok(listed_path(&asked.during("gpgconf --list-dirs")?.stdout))
     }
 
     fn program(&self, name: &str, arguments: &[&str]) -> Command {
@@ -208,14 +206,10 @@ impl Home {
         Ok(PathBuf::from(String::from_utf8_lossy(&name).into_owned()))
     }
 
-    /// Lets the agent offer a key to ssh. A card's authentication key needs no leave.
+    /// Lets the agent offer a key to ssh, and no other one. A card's authentication key needs no leave.
     pub fn offer_to_ssh(&self, keygrip: &str) -> Result<(), Error> {
-        let path = self.path.join("sshcontrol");
-        let listed = std::fs::read_to_string(&path).unwrap_or_default();
-        if listed.lines().any(|line| line == keygrip) {
-            return Ok(());
-        }
-        write_private(&path, format!("{listed}{keygrip}\n").as_bytes())
+        let line = format!("{keygrip}\n");
+        write_private(&self.path.join("sshcontrol"), line.as_bytes())
     }
 
     /// Makes an OpenPGP key, unprotected, by gpg's own parameters of it.
@@ -305,7 +299,9 @@ pub(super) fn copy_public_keys(from: &Home, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
-pub(super) fn unescaped(path: &str) -> String {
-    path.replace("%3a", ":").replace("%25", "%")
+/// The only path in gpgconf's answer, in which `:`, `%` and control characters are escaped (gpgconf(1), "Format
+/// conventions").
+pub(super) fn listed_path(answer: &[u8]) -> PathBuf {
+    let listed = String::from_utf8_lossy(answer);
+    PathBuf::from(listed.trim().replace("%3a", ":").replace("%25", "%"))
 }

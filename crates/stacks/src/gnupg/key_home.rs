@@ -63,12 +63,10 @@ impl KeyHome {
 
     /// Tells the user to touch the card's button, if the key of the operation wants that.
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
-        let (Some(card), Some(slot)) = (&self.inserted, Slot::of(operation)) else {
-            return;
-        };
-        match card.check_touch(slot) {
-            Ok(TouchPolicy::Each | TouchPolicy::Cached) => card.ask_for_touch(),
-            Ok(TouchPolicy::Off) | Err(_) => {}
+        if let Some((card, slot)) = self.in_reader(operation)
+            && let Ok(TouchPolicy::Each | TouchPolicy::Cached) = card.check_touch(slot)
+        {
+            card.ask_for_touch();
         }
     }
 
@@ -114,7 +112,9 @@ impl KeyHome {
     /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of it, or
     /// else that which gpg would use.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
-        if let Some((slot, fingerprint)) = self.in_slot(operation)? {
+        if let Some((card, slot)) = self.in_reader(operation)
+            && let Some(fingerprint) = card.fingerprint(slot)?
+        {
             let key = self.keys.iter().find(|key| key.fingerprint == fingerprint);
             let key = key.ok_or_else(|| {
                 Error::call(
@@ -131,11 +131,11 @@ impl KeyHome {
         listing::chosen(&self.keys, operation)
     }
 
-    /// The key's OpenPGP certificate, and the check of its signatures.
+    /// The check of the key's signatures.
     ///
     /// # Errors
     /// When keymark cannot check signatures by such a key.
-    pub(crate) fn signer(&self) -> Result<(Signer, Vec<u8>), Error> {
+    pub(crate) fn signer(&self) -> Result<Signer, Error> {
         let key = self.key(Operation::Sign)?;
         let certificate = self.certificate(key)?;
         let none = || {
@@ -145,8 +145,7 @@ impl KeyHome {
                 "choose another --algorithm",
             )
         };
-        let signer = Signer::find(&certificate, &key.fingerprint).ok_or_else(none)?;
-        Ok((signer, certificate))
+        Signer::find(&certificate, &key.fingerprint).ok_or_else(none)
     }
 
     pub(super) fn certificate(&self, key: &ListedKey) -> Result<Vec<u8>, Error> {
@@ -157,14 +156,9 @@ impl KeyHome {
         Ok(certificate)
     }
 
-    /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the
-    /// card has it.
-    fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
-        let (Some(card), Some(slot)) = (&self.inserted, Slot::of(operation)) else {
-            return Ok(None);
-        };
-        let fingerprint = card.fingerprint(slot)?;
-        Ok(fingerprint.map(|fingerprint| (slot, fingerprint)))
+    /// The card in a reader, and its slot whose key does the operation.
+    fn in_reader(&self, operation: Operation) -> Option<(&dyn CardAccess, Slot)> {
+        Some((self.inserted.as_deref()?, Slot::of(operation)?))
     }
 }
 

@@ -8,9 +8,7 @@ use keymark_bench::{Error, Operation};
 pub struct ListedKey {
     /// True for a primary key.
     pub is_primary: bool,
-    /// OpenPGP number of the algorithm.
-    pub algorithm: u8,
-    /// Capabilities of this very key, lower case letters.
+    /// Capabilities of this very key, lower case letters; those of the whole OpenPGP key in upper case.
     pub capabilities: String,
     pub fingerprint: String,
     pub keygrip: String,
@@ -37,11 +35,7 @@ impl ListedKey {
         let offline = (field(14) == "#").then_some(OFFLINE);
         Self {
             is_primary: field(0) == "sec",
-            algorithm: field(3).parse().unwrap_or(0),
-            capabilities: capabilities
-                .chars()
-                .filter(char::is_ascii_lowercase)
-                .collect(),
+            capabilities,
             fingerprint: String::new(),
             keygrip: String::new(),
             created: field(5).parse().unwrap_or(0),
@@ -109,20 +103,15 @@ pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
 ///
 /// # Errors
 /// When it would use none; with the flaw of one that could.
-pub fn chosen(keys: &[ListedKey], operation: Operation) -> Result<&ListedKey, Error> {
-    let primary = |key: &ListedKey| key.is_primary;
-    let of_one = keys.chunk_by(|_, next| !primary(next));
+pub fn chosen<'k>(keys: &'k [ListedKey], operation: Operation) -> Result<&'k ListedKey, Error> {
     let usable = |key: &&ListedKey| key.check(operation).is_ok();
-    let in_one = |keys: &'_ [ListedKey]| -> Option<usize> {
+    let in_one = |keys: &'k [ListedKey]| {
         let (first, subkeys) = keys.split_first()?;
-        let subkeys = subkeys.iter().zip(1..).filter(|(key, _)| usable(key));
-        let newest = subkeys.max_by_key(|(key, _)| key.created);
-        newest
-            .map(|(_, place)| place)
-            .or_else(|| usable(&first).then_some(0))
+        let newest = subkeys.iter().filter(usable).max_by_key(|key| key.created);
+        newest.or_else(|| usable(&first).then_some(first))
     };
-    let mut found = of_one.filter_map(|keys| keys.get(in_one(keys)?));
-    if let Some(key) = found.next() {
+    let mut of_one = keys.chunk_by(|_, next| !next.is_primary);
+    if let Some(key) = of_one.find_map(in_one) {
         return Ok(key);
     }
     let mut could = keys.iter().filter(|key| key.can(operation));
@@ -148,14 +137,8 @@ mod tests {
             grp:::::::::E3E4F702301546453AE4858F75DEE2EB53EA28FE:\n";
         let keys = listed_keys(colons);
         assert_eq!(keys.len(), 2);
-        assert_eq!(
-            (keys[0].algorithm, keys[0].capabilities.as_str()),
-            (22, "sca")
-        );
-        assert_eq!(
-            (keys[1].algorithm, keys[1].capabilities.as_str()),
-            (18, "e")
-        );
+        assert!(keys[0].can(Operation::Sign) && !keys[0].can(Operation::Decrypt));
+        assert!(keys[1].can(Operation::Decrypt) && !keys[1].can(Operation::Sign));
         assert_eq!(keys[1].keygrip, "E3E4F702301546453AE4858F75DEE2EB53EA28FE");
         assert!(keys[0].is_primary && !keys[1].is_primary);
         assert!(

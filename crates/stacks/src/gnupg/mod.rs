@@ -126,7 +126,7 @@ impl Gnupg {
             .find_map(|line| line.strip_prefix("libgcrypt "))
             .map(|v| v.trim().to_owned());
         let administrators = gnupg.ask("gpgconf", &["--list-dirs", "sysconfdir"])?;
-        gnupg.settings = settings(Path::new(&home::unescaped(administrators.trim())));
+        gnupg.settings = settings(&home::listed_path(administrators.as_bytes()));
         gnupg.algorithms = made_here(&config);
         Ok(gnupg)
     }
@@ -153,15 +153,14 @@ impl Gnupg {
         let mut command = self.command_in_owners_home("gpgconf");
         let command = command.args(["--list-dirs", "agent-socket"]);
         let listed = program::run(command, program::QUESTION).ok()?;
-        let listed = String::from_utf8_lossy(&listed.stdout);
-        Some(PathBuf::from(home::unescaped(listed.trim())))
+        Some(home::listed_path(&listed.stdout))
     }
 
     /// Returns a command for one of GnuPG's internal programs.
     pub fn libexec(&self, program: &str) -> Result<Command, Error> {
         let directory = self.ask("gpgconf", &["--list-dirs", "libexecdir"])?;
-        let directory = home::unescaped(directory.trim());
-        Ok(program::command(&Path::new(&directory).join(program)))
+        let directory = home::listed_path(directory.as_bytes());
+        Ok(program::command(&directory.join(program)))
     }
 
     fn ask(&self, name: &str, arguments: &[&str]) -> Result<String, Error> {

@@ -52,31 +52,6 @@ impl Task {
             Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => None,
         }
     }
-
-    /// Returns the arguments after gpg's common options; the file comes last.
-    fn arguments(self, signer: &str) -> Vec<String> {
-        let words: &[&str] = match self {
-            Self::Sign => &["--local-user", signer, "--output", "-", "--sign"],
-            Self::Decrypt => &["--decrypt"],
-        };
-        words.iter().map(|word| (*word).to_owned()).collect()
-    }
-
-    /// The call as users know it.
-    const fn call(self) -> &'static str {
-        match self {
-            Self::Sign => "gpg --sign",
-            Self::Decrypt => "gpg --decrypt",
-        }
-    }
-
-    /// The status line without which it was not done.
-    const fn sign_of_success(self) -> &'static str {
-        match self {
-            Self::Sign => "SIG_CREATED",
-            Self::Decrypt => "DECRYPTION_OKAY",
-        }
-    }
 }
 
 impl Stack for GnupgStack {
@@ -86,30 +61,37 @@ impl Stack for GnupgStack {
         home.check_workers(case)?;
         let messages = messages(&home, case.operation, case.input_bytes)?;
         let key = home.key(case.operation)?;
+        let (call, arguments, success) = match task {
+            Task::Sign => {
+                let words = ["--local-user", &key.exactly(), "--output", "-", "--sign"];
+                ("gpg --sign", words.map(str::to_owned).into(), "SIG_CREATED")
+            }
+            Task::Decrypt => {
+                let words = vec!["--decrypt".to_owned()];
+                ("gpg --decrypt", words, "DECRYPTION_OKAY")
+            }
+        };
         let handle = |worker| -> Box<dyn KeyHandle> {
             let file = format!("out-{}-{worker}", case.operation);
             let process = GpgProcess {
-                arguments: task.arguments(&key.exactly()),
-                task,
+                arguments: arguments.clone(),
+                success,
                 operation: case.operation,
-                process: OperationProcess::new(task.call(), home.home.path().join(file)),
+                process: OperationProcess::new(call, home.home.path().join(file)),
                 home: Arc::clone(&home),
                 pin: None,
             };
             metered(Box::new(process), case, &home)
         };
-        let inputs = messages.iter().map(|message| Input {
-            bytes: message.file.as_os_str().as_encoded_bytes().to_vec(),
-        });
-        let inputs = inputs.collect();
+        let inputs = messages.iter().map(Message::input).collect();
         // A message grows by packets and, if it does not compress, by little else.
         let output_capacity = case.input_bytes as usize + case.input_bytes as usize / 64 + 8192;
         let handles = (0..case.workers()).map(handle).collect();
-        let texts = messages.into_iter().map(|message| message.plaintext);
-        let texts = texts.collect();
         let verifier: Arc<dyn Verifier> = match task {
-            Task::Sign => Arc::new(SignedMessages::new(Arc::clone(&home), key, texts)?),
-            Task::Decrypt => Arc::new(compared_with(texts)),
+            Task::Sign => Arc::new(SignedMessages::new(Arc::clone(&home), key, messages)?),
+            Task::Decrypt => Arc::new(move |result: &Verifiable<'_>| {
+                messages[result.input].compare(result.output)
+            }),
         };
         Ok(Workload {
             crew: Crew::Threads(handles),
@@ -123,9 +105,11 @@ impl Stack for GnupgStack {
 /// Processes of gpg of one worker.
 struct GpgProcess {
     home: Arc<KeyHome>,
-    task: Task,
     operation: Operation,
+    /// Behind gpg's common options; the file comes last.
     arguments: Vec<String>,
+    /// The status line without which it was not done.
+    success: &'static str,
     process: OperationProcess,
     /// PIN for this operation.
     pin: Option<Pin>,
@@ -151,38 +135,23 @@ impl KeyHandle for GpgProcess {
     }
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
-        let pin = self.pin.as_ref();
+        let (pin, call) = (self.pin.as_ref(), self.process.call);
         let told = pin.map(|pin| pin.expose().as_bytes());
-        let cpu = self.process.run(told, |status, said| {
+        self.process.run(told, |status, said| {
             self.home.pin_was_refused(pin);
             let reason = format!("{status}: {}", status::complaint(said));
-            status::failed(self.task.call(), reason, said, self.home.home.advice())
-        })?;
-        Ok(Performed {
-            length: 0,
-            cpu: Some(cpu),
+            status::failed(call, reason, said, self.home.home.advice())
         })
     }
 
     fn collect(&mut self, _: Performed, output: &mut [u8]) -> Result<usize, Error> {
         let said = self.process.said();
-        let expected = self.task.sign_of_success();
+        let (expected, call) = (self.success, self.process.call);
         if !status::has(&said, expected) {
             let reason = format!("no {expected}: {}", status::complaint(&said));
-            return Err(Error::call(self.task.call(), reason, ""));
+            return Err(Error::call(call, reason, ""));
         }
         self.process.collect(output)
-    }
-}
-
-/// Decrypted text is compared with the text that was encrypted.
-fn compared_with(texts: Vec<Vec<u8>>) -> impl Fn(&Verifiable<'_>) -> Result<(), String> {
-    move |result| {
-        if texts[result.input] == result.output {
-            Ok(())
-        } else {
-            Err("the decrypted text is not the encrypted text".to_owned())
-        }
     }
 }
 
@@ -196,6 +165,23 @@ pub struct Message {
     pub plaintext: Vec<u8>,
     /// The file that gpg is given.
     pub file: PathBuf,
+}
+
+impl Message {
+    /// The file's name, as the input of a workload.
+    pub(crate) fn input(&self) -> Input {
+        Input {
+            bytes: self.file.as_os_str().as_encoded_bytes().to_vec(),
+        }
+    }
+
+    /// Compares decrypted text with the text that was encrypted.
+    pub(crate) fn compare(&self, decrypted: &[u8]) -> Result<(), String> {
+        match self.plaintext == decrypted {
+            true => Ok(()),
+            false => Err("the decrypted text is not the encrypted text".to_owned()),
+        }
+    }
 }
 
 /// Messages of `input_bytes` printable bytes, in files of the home; encrypted to its key if they are to

@@ -44,11 +44,21 @@ impl StackProvider for GnupgProvider {
         if !reached.into_iter().any(|kind| device.has(kind)) {
             return Vec::new();
         }
+        // Tokens behind modules want a program between that hardly anybody has.
+        let standing = match device.has(AccessKind::Module) {
+            true => Standing::OnRequest,
+            false => Standing::Usual,
+        };
+        let kept = match device.has(AccessKind::KeyFile) {
+            true => Protection::ALL,
+            false => &[Protection::None],
+        };
         let way = |&stack: &StackName| {
             let found = reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack));
+            let parameters = kept.iter().map(|kept| kept.parameters()).collect();
             Way {
-                standing: standing(device),
-                ..Way::on_request(stack, found, parameters(device))
+                standing,
+                ..Way::on_request(stack, found, parameters)
             }
         };
         (FAMILY.stacks)().iter().map(way).collect()
@@ -95,24 +105,6 @@ pub fn reachable<'g>(
         return Err(Error::call("reaching the key", reason, ""));
     }
     Ok(gnupg)
-}
-
-/// Tokens behind modules want a program between that hardly anybody has.
-fn standing(device: &dyn Device) -> Standing {
-    if device.has(AccessKind::Module) {
-        Standing::OnRequest
-    } else {
-        Standing::Usual
-    }
-}
-
-fn parameters(device: &dyn Device) -> Vec<Parameters> {
-    let kept: &[Protection] = if device.has(AccessKind::KeyFile) {
-        Protection::ALL
-    } else {
-        &[Protection::None]
-    };
-    kept.iter().map(|kept| kept.parameters()).collect()
 }
 
 /// What gpg can do with the device's keys. Composites of ML-KEM it makes itself, where keys may be in

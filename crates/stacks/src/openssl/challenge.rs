@@ -52,23 +52,18 @@ impl Task {
         }
     }
 
-    /// The call as users know it.
-    pub(super) const fn call(self) -> &'static str {
+    /// The call as users know it, and the arguments after the key; the file that is read comes behind them.
+    pub(super) fn words(self) -> (&'static str, Vec<&'static str>) {
+        const SIGN: &str = "openssl pkeyutl -sign";
         match self {
-            Self::SignDigest(_) | Self::SignMessage => "openssl pkeyutl -sign",
-            Self::Decrypt => "openssl pkeyutl -decrypt",
-            Self::Derive => "openssl pkeyutl -derive",
-        }
-    }
-
-    /// Returns the arguments after the key; the file that is read comes behind them.
-    pub(super) fn arguments(self) -> Vec<&'static str> {
-        match self {
-            Self::SignDigest(Some(digest)) => vec!["-sign", "-pkeyopt", digest, "-in"],
-            Self::SignDigest(None) => vec!["-sign", "-in"],
-            Self::SignMessage => vec!["-sign", "-rawin", "-in"],
-            Self::Decrypt => vec!["-decrypt", "-in"],
-            Self::Derive => vec!["-derive", "-peerform", "DER", "-peerkey"],
+            Self::SignDigest(Some(digest)) => (SIGN, vec!["-sign", "-pkeyopt", digest, "-in"]),
+            Self::SignDigest(None) => (SIGN, vec!["-sign", "-in"]),
+            Self::SignMessage => (SIGN, vec!["-sign", "-rawin", "-in"]),
+            Self::Decrypt => ("openssl pkeyutl -decrypt", vec!["-decrypt", "-in"]),
+            Self::Derive => (
+                "openssl pkeyutl -derive",
+                vec!["-derive", "-peerform", "DER", "-peerkey"],
+            ),
         }
     }
 }

@@ -13,10 +13,10 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{OpenSsl, OpenSslWay, OpensslConfig};
+use super::{OpenSsl, OpenSslWay};
 use crate::program;
 use crate::programs::{RefusedPins, write_private};
-use crate::templates::{Comments, plain, written};
+use crate::templates::Comments;
 
 /// File of `OPENSSL_CONF`, in the key's directory.
 const FOR_KEY: &str = "openssl.cnf";
@@ -36,6 +36,13 @@ pub(super) struct OpenSslKey {
     environment: Option<Vec<(OsString, OsString)>>,
     /// The URI of the token, and those that have refused their PIN.
     token: Option<(String, RefusedPins)>,
+}
+
+/// A file in memory with the key's PIN, to be the standard input of programs.
+pub(crate) fn pin_file(key: &ProgramKey) -> Result<Option<File>, Error> {
+    let pin = key.pin.as_ref();
+    pin.map(|pin| memory_file::holding(pin.expose().as_bytes()))
+        .transpose()
 }
 
 /// What a process is to do with the key.
@@ -93,11 +100,8 @@ impl OpenSslKey {
         way: OpenSslWay,
         refused: RefusedPins,
     ) -> Result<Self, Error> {
-        let pin = key.pin.as_ref();
-        let pin = pin.map(|pin| memory_file::holding(pin.expose().as_bytes()));
-        let pin = pin.transpose()?;
+        let pin = pin_file(&key)?;
         let uri = key.uri(pin.as_ref().map(|_| Path::new(STANDARD_INPUT)));
-        let module = plain("the PKCS#11 module's file", key.module())?;
         let token_way = way.to_token().ok_or_else(|| {
             Error::call(
                 "opening a key",
@@ -105,16 +109,9 @@ impl OpenSslKey {
                 "--parameter openssl=engine,provider is for tokens",
             )
         })?;
-        let loadable = openssl.build.get(token_way)?;
-        let configuration = OpensslConfig {
-            way: token_way,
-            loadable: plain("the engine's or provider's file", &loadable)?,
-            module,
-            // It is in the URI.
-            pin_file: None,
-            init: 0,
-        };
-        let configuration = written(&configuration, Comments::Left)?;
+        // The URI names the PIN's file.
+        let (build, by) = (&openssl.build, (None, 0));
+        let configuration = build.configuration(token_way, key.module(), by, Comments::Left)?;
         let place = Self {
             openssl: openssl.clone(),
             directory,
@@ -206,8 +203,8 @@ impl OpenSslKey {
     fn program(&self, configuration: &str) -> Command {
         let mut command = program::command(&self.openssl.program);
         if let Some(environment) = &self.environment {
-            let environment = environment.iter().map(|(name, value)| (name, value));
-            command.env_clear().envs(environment).env("LC_ALL", "C");
+            command.env_clear().envs(environment.clone());
+            command.env("LC_ALL", "C");
         }
         command.env("OPENSSL_CONF", self.directory.join(configuration));
         command

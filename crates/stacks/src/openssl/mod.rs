@@ -14,6 +14,7 @@ use keymark_bench::Error;
 use memchr::memmem;
 
 use crate::installed::{Program, SearchPath, Version};
+use crate::templates::{Comments, plain, written};
 
 pub use provider::{FAMILY, OpenSslWay, TokenWay};
 
@@ -29,9 +30,9 @@ pub struct OpenSsl {
 }
 
 impl OpenSsl {
-    /// Asks the installed one; it is looked for in `directory`, or along `PATH`.
-    pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
-        let program = PROGRAM.locate(&SearchPath::of(directory))?;
+    /// Asks the installed one.
+    pub fn find() -> Result<Self, Error> {
+        let program = PROGRAM.locate(&SearchPath::of(None))?;
         let said = PROGRAM.said(&program, &["version", "-v", "-e", "-m"])?;
         let build = OpenSslBuild::read(said.as_bytes()).ok_or_else(|| {
             PROGRAM.missing(format!("openssl version says '{}'", said.trim_end()))
@@ -42,14 +43,6 @@ impl OpenSsl {
     /// Its version.
     pub fn versions(&self) -> BTreeMap<String, String> {
         BTreeMap::from([("openssl-program".to_owned(), self.build.version.to_string())])
-    }
-
-    /// Checks that it has that way to a key.
-    pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
-        match way.to_token() {
-            None => Ok(()),
-            Some(way) => self.build.get(way).map(drop),
-        }
     }
 }
 
@@ -119,6 +112,26 @@ impl OpenSslBuild {
         }
     }
 
+    /// Writes the configuration for keys behind a module, which `OPENSSL_CONF` names. The provider finds the PIN in that
+    /// file, unless the key's URI names one; `init` says whether the engine is initialized at once: 1 or 0.
+    pub(crate) fn configuration(
+        &self,
+        way: TokenWay,
+        module: &Path,
+        (pin_file, init): (Option<&str>, u8),
+        comments: Comments,
+    ) -> Result<String, Error> {
+        let loadable = self.get(way)?;
+        let configuration = OpensslConfig {
+            way,
+            loadable: plain("the engine's or provider's file", &loadable)?,
+            module: plain("the PKCS#11 module's file", module)?,
+            pin_file,
+            init,
+        };
+        written(&configuration, comments)
+    }
+
     /// The way to tokens where nobody chooses: distributions have one or the other, and the provider can do more.
     pub fn usual_way(&self) -> TokenWay {
         if self.get(TokenWay::Provider).is_ok() {
@@ -141,24 +154,19 @@ fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str
     })
 }
 
-/// OpenSSL's configuration, which `OPENSSL_CONF` names. Its paths have no letters that mean something there.
-#[derive(Debug, Clone, Copy, Template)]
+/// Configuration of OpenSSL, with paths of letters that mean nothing in it.
+#[derive(Template)]
 #[template(path = "openssl.cnf", escape = "none")]
-pub(crate) struct OpensslConfig<'p> {
-    pub(crate) way: TokenWay,
-    /// The engine's or provider's file.
-    pub(crate) loadable: &'p str,
-    /// The PKCS#11 module.
-    pub(crate) module: &'p str,
-    /// File with the PIN for the provider, if it is not in the key's URI.
-    pub(crate) pin_file: Option<&'p str>,
-    /// Initialization of the engine at once: 1 or 0.
-    pub(crate) init: u8,
+struct OpensslConfig<'p> {
+    way: TokenWay,
+    loadable: &'p str,
+    module: &'p str,
+    pin_file: Option<&'p str>,
+    init: u8,
 }
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     #[test]

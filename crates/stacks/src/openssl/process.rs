@@ -23,18 +23,19 @@ pub(super) fn handle(
     references: Option<References>,
 ) -> ReferencedProcess {
     let (place, of) = (Arc::clone(place), Arc::clone(place));
+    let (call, arguments) = task.words();
     let command = move |input: &Path, output: &Path| {
         place.check_pin()?;
         let mut command = place.command(KeyLocator::Operate)?;
-        command.args(task.arguments()).arg(input).arg("-out");
+        command.args(&arguments).arg(input).arg("-out");
         command.arg(output).stdout(Stdio::null());
         Ok(command)
     };
     ReferencedProcess {
-        process: OperationProcess::new(task.call(), output),
+        process: OperationProcess::new(call, output),
         references,
         command: Box::new(command),
-        failed: Box::new(move |status, said| of.failed(task.call(), status, said, ADVICE)),
+        failed: Box::new(move |status, said| of.failed(call, status, said, ADVICE)),
     }
 }
 

@@ -32,7 +32,7 @@ const CAPACITY: usize = 1024;
 /// `openssl`, on keys in files and on tokens behind PKCS#11 modules.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || vec![OPENSSL],
-    look: Some(|| Box::new(OpenSslProvider(OpenSsl::find(None)))),
+    look: Some(|| Box::new(OpenSslProvider(OpenSsl::find()))),
     dimensions: &[WAY],
     layers: || Some(layers()),
     ..StackFamily::ON_REQUEST
@@ -79,7 +79,10 @@ impl OpenSslProvider {
     /// Returns the program's capabilities with the device's keys; on a token with the existing keys, which both ways
     /// know.
     fn offered(&self, device: &dyn Device, way: OpenSslWay) -> Result<Vec<Capability>, Error> {
-        self.0.as_ref().map_err(Clone::clone)?.has(way)?;
+        let openssl = self.0.as_ref().map_err(Clone::clone)?;
+        if let Some(way) = way.to_token() {
+            openssl.build.get(way)?;
+        }
         let on_token = device.has(AccessKind::Module);
         if on_token {
             crate::provider::has_key_on_token(device)?;

@@ -16,6 +16,7 @@ use super::running::RunningService;
 use super::signers::{self, Signers, failed, trusted};
 use super::timestamp::{self, Timestamps};
 use crate::tls::Address;
+use crate::tls::remote::{NO_ADDRESS, first_of};
 use crate::tls::servers::Purpose;
 use crate::tls::trust;
 
@@ -49,25 +50,22 @@ impl RunningAuthority {
             let authorities = authorities.transpose()?;
             Ok(Arc::new(Timestamps(Signers { key, authorities })))
         };
-        let mut last = "it has no address".to_owned();
-        for socket in addresses {
-            let mut service = Service {
-                address: *socket,
-                host: address.host().to_owned(),
-                ..Service::post(path, CONTENT_TYPE, by(None)?)
-            };
-            match first(&service, until) {
-                Ok((signer, algorithm)) => {
-                    service.exchange = by(signer.public_key().ok())?;
-                    return Ok(Self::told(service, algorithm, authority));
-                }
-                Err(why) => last = why,
-            }
-        }
-        let advice =
-            "is a timestamping authority (RFC 3161) running there, and is that its --path?";
-        let call = format!("asking {address} for a timestamp at {path}");
-        Err(Error::call(call, last, advice))
+        let mut service = Service {
+            host: address.host().to_owned(),
+            ..Service::post(path, CONTENT_TYPE, by(None)?)
+        };
+        let asked = first_of(addresses, NO_ADDRESS.to_owned(), |socket| {
+            service.address = socket;
+            first(&service, until)
+        });
+        let (signer, algorithm) = asked.map_err(|why| {
+            let call = format!("asking {address} for a timestamp at {path}");
+            let advice =
+                "is a timestamping authority (RFC 3161) running there, and is that its --path?";
+            Error::call(call, why, advice)
+        })?;
+        service.exchange = by(signer.public_key().ok())?;
+        Ok(Self::told(service, algorithm, authority))
     }
 
     fn told(service: Service, algorithm: Algorithm, authority: Option<&PathBuf>) -> Self {

@@ -14,7 +14,6 @@ mod tag;
 mod timestamp;
 mod zeitgitterd;
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -24,11 +23,8 @@ use keymark_stats::Distribution;
 pub use self::authority::RunningAuthority;
 use self::running::RunningService;
 pub use self::running::ServiceLoads;
-use crate::gnupg::Gnupg;
-use crate::gnupg::homes::GnupgHomes;
 use crate::installed::Program;
 use crate::provider::StackFamily;
-use crate::tls::Keys;
 use crate::tls::servers::{SearchPath, Version};
 
 /// An RFC 3161 authority of any operator.
@@ -63,29 +59,10 @@ pub(crate) struct ServiceKind {
     /// Dimensions of its cases.
     pub(crate) dimensions: &'static [Dimension],
     /// Starts it with the case's key.
-    pub(crate) start:
-        fn(&InstalledService, &Case, &StartContext<'_>) -> Result<RunningService, Error>,
+    pub(crate) start: fn(&InstalledService, &Case, &ServiceLoads) -> Result<RunningService, Error>,
 }
 
 const KINDS: [&ServiceKind; 3] = [&zeitgitterd::KIND, &relic::KIND, &rfc3161::KIND];
-
-/// Keys and homes for the start of a service.
-#[derive(Debug)]
-pub(crate) struct StartContext<'a> {
-    pub(crate) keys: &'a Keys,
-    homes: &'a OnceCell<GnupgHomes>,
-}
-
-impl StartContext<'_> {
-    /// Homes of gpg.
-    pub(crate) fn homes(&self) -> Result<&GnupgHomes, Error> {
-        if let Some(made) = self.homes.get() {
-            return Ok(made);
-        }
-        let made = GnupgHomes::new(Gnupg::find(None)?)?;
-        Ok(self.homes.get_or_init(|| made))
-    }
-}
 
 /// The service of that name.
 ///
@@ -151,13 +128,13 @@ impl InstalledServices {
             .map(|(stack, found)| (stack.to_string(), found.version.to_string()))
     }
 
-    fn start(&self, case: &Case, means: &StartContext<'_>) -> Result<RunningService, Error> {
+    fn start(&self, case: &Case, loads: &ServiceLoads) -> Result<RunningService, Error> {
         let missing = || {
             let reason = format!("{} is not in the plan", case.stack);
             Error::call("starting a service", reason, "")
         };
         let found = self.0.get(&case.stack).ok_or_else(missing)?;
-        (found.kind.start)(found, case, means)
+        (found.kind.start)(found, case, loads)
     }
 }
 

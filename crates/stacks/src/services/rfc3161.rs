@@ -11,10 +11,10 @@ use keymark_stores::store::unsupported;
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 
-use super::running::RunningService;
+use super::running::{RunningService, ServiceLoads};
 use super::signers::{Certified, failed};
 use super::timestamp::Timestamps;
-use super::{InstalledService, RFC3161, ServiceKind, StartContext};
+use super::{InstalledService, RFC3161, ServiceKind};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::tls::servers::{Purpose, private_key};
@@ -37,9 +37,9 @@ pub(super) const KIND: ServiceKind = ServiceKind {
 fn start(
     found: &InstalledService,
     case: &Case,
-    means: &StartContext<'_>,
+    loads: &ServiceLoads,
 ) -> Result<RunningService, Error> {
-    let store = means.keys.store();
+    let store = loads.store(case)?;
     let Access::KeyFile(file) = store.access(&store.key(case.capability())?)? else {
         return Err(unsupported("timestamp-authority", case.capability()));
     };

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -11,10 +12,12 @@ use keymark_bench::{
 };
 use keymark_load::{LoadSettings, Service, ask};
 use keymark_stores::places::process::TICK;
+use keymark_stores::store::KeyStore;
 use procfs::{CurrentSI as _, KernelStats};
 
+use super::Services;
 use super::agents::Agents;
-use super::{Services, StartContext};
+use crate::gnupg::Gnupg;
 use crate::gnupg::homes::GnupgHomes;
 use crate::loads::{Client, Driven, LoadFamily, Rounds, UnderLoad, Watch};
 use crate::tls::Keys;
@@ -35,6 +38,22 @@ pub struct ServiceLoads {
     pub homes: OnceCell<GnupgHomes>,
 }
 
+impl ServiceLoads {
+    /// Store of a case's key.
+    pub(super) fn store(&self, case: &Case) -> Result<&Arc<dyn KeyStore>, Error> {
+        Ok(Keys::of_case(&self.keys, case)?.store())
+    }
+
+    /// Homes of gpg, made when they are first asked for.
+    pub(super) fn homes(&self) -> Result<&GnupgHomes, Error> {
+        if let Some(made) = self.homes.get() {
+            return Ok(made);
+        }
+        let made = GnupgHomes::new(Gnupg::find(None)?)?;
+        Ok(self.homes.get_or_init(|| made))
+    }
+}
+
 impl LoadFamily for ServiceLoads {
     fn begin<'s>(
         &'s self,
@@ -43,13 +62,7 @@ impl LoadFamily for ServiceLoads {
         (client, _): (&Client<'_>, &mut dyn Watch),
     ) -> Result<(Box<dyn UnderLoad + 's>, Rounds), Error> {
         let running = match &self.services {
-            Services::Started(found) => {
-                let means = StartContext {
-                    keys: Keys::of_case(&self.keys, case)?,
-                    homes: &self.homes,
-                };
-                found.start(case, &means)?
-            }
+            Services::Started(found) => found.start(case, self)?,
             Services::Running(authority) => authority.running(),
         };
         let rounds = Rounds::of(plan, case, client.settings.duration, SHORTEST);
@@ -67,17 +80,13 @@ impl UnderLoad for RunningService {
         settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
-        let before = self.processor_time()?;
+        let before = self.processor_time();
         let measured = client.drive(&self.service, settings, watch)?;
         let process = self.process.as_mut();
         let ended = process.and_then(|process| process.check().err());
         let settled = measured.settled;
         let mut load = measured.record(self.told.clone());
-        let after = if ended.is_none() {
-            self.processor_time()?
-        } else {
-            None
-        };
+        let after = self.processor_time().filter(|_| ended.is_none());
         if let (Some(before), Some((own, around))) = (before, after) {
             load.server_cpu_ns = Some(nanoseconds(own.saturating_sub(before.0)));
             load.service_cpu = Some(around.since(&before.1));
@@ -152,17 +161,15 @@ impl RunningService {
     }
 
     /// Processor time until now, if its processes are known: the service's own, with what it has started; and that around it.
-    pub(crate) fn processor_time(&self) -> Result<Option<(Duration, ServiceCpu)>, Error> {
-        let Some(process) = &self.process else {
-            return Ok(None);
-        };
+    fn processor_time(&self) -> Option<(Duration, ServiceCpu)> {
+        let process = self.process.as_ref()?;
         let agents = self.agents.as_ref().map(Agents::processor_time);
         let around = ServiceCpu {
             agent_ns: agents.map(nanoseconds),
             machine_ns: nanoseconds(machine()),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
         };
-        Ok(Some((process.cpu_time(), around)))
+        Some((process.cpu_time(), around))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,13 +12,12 @@ use keymark_stores::access::Access;
 use keymark_stores::places::program;
 
 use super::agents::Agents;
-use super::running::RunningService;
+use super::running::{RunningService, ServiceLoads};
 use super::tag::Tags;
-use super::{AGENTS, InstalledService, ServiceKind, StartContext, ZEITGITTERD};
+use super::{AGENTS, InstalledService, ServiceKind, ZEITGITTERD};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
-use crate::tls::servers::directory::ServerDirectory;
 
 /// Signatures at once for each agent, as its own default has for one.
 const SIGNATURES: u8 = 2;
@@ -54,10 +52,10 @@ struct ZeitgitterdConfig<'c> {
 fn start(
     found: &InstalledService,
     case: &Case,
-    means: &StartContext<'_>,
+    loads: &ServiceLoads,
 ) -> Result<RunningService, Error> {
     let agents: u8 = case.parameters.read(&AGENTS)?.unwrap_or(1);
-    let store = means.keys.store();
+    let store = loads.store(case)?;
     let access = || store.access(&store.key(case.capability())?);
     if agents > 1 && !matches!(access()?, Access::KeyFile(_)) {
         return Err(Error::call(
@@ -69,7 +67,7 @@ fn start(
             "choose --parameter agents=1, or --device software",
         ));
     }
-    let home = means.homes()?.home_of(case, store.as_ref())?;
+    let home = loads.homes()?.home_of(case, store.as_ref())?;
     if home.pin_for(Operation::Sign)?.is_some() {
         return Err(Error::call(
             "starting zeitgitterd",
@@ -78,7 +76,7 @@ fn start(
         ));
     }
     let key = home.key(Operation::Sign)?.fingerprint.clone();
-    let (signer, _) = home.signer()?;
+    let signer = home.signer()?;
     let kind = "application/x-www-form-urlencoded";
     let service = Service::post("/", kind, Arc::new(Tags { signer }));
     let behind = Agents::of(home, agents)?;
@@ -96,7 +94,9 @@ fn start(
         };
         let text = written(&configuration, Comments::Left)?;
         write_private(&directory.configuration, text.as_bytes())?;
-        Ok(command(found, directory))
+        let mut command = program::command(&found.program);
+        command.arg("--config-file").arg(&directory.configuration);
+        Ok(command)
     })?;
     running.agents = Some(behind);
     running.tell("server_version", &found.version);
@@ -104,12 +104,6 @@ fn start(
     running.tell("signatures_at_once", agents * SIGNATURES);
     running.tell("commits", "once an hour, none during the load");
     Ok(running)
-}
-
-fn command(found: &InstalledService, directory: &ServerDirectory) -> Command {
-    let mut command = program::command(&found.program);
-    command.arg("--config-file").arg(&directory.configuration);
-    command
 }
 
 /// A repository whose commits are nobody's (gitrepository-layout(5)): zeitgitterd would make its author of the key's name.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Crew, Input, KeyHandle, Workload};
+use keymark_bench::workload::{Crew, KeyHandle, Workload};
 use keymark_bench::{
     Algorithm, Case, Composite, Dimension, Error, Family, Operation, Parameters, Part, StackName,
     Words,
@@ -177,10 +177,7 @@ impl SopKeys {
             Ok(Box::new(process(sop, subcommand, &key, output, start)))
         };
         let crew = Crew::threads(workers, handle)?;
-        let input = |message: &Message| Input {
-            bytes: message.file.as_os_str().as_encoded_bytes().to_vec(),
-        };
-        let inputs = messages.iter().map(input).collect();
+        let inputs = messages.iter().map(Message::input).collect();
         let verifier = match case.operation.signs() {
             true => MessageResults::signed(sop, &key, messages, directory)?,
             false => MessageResults::decrypted(messages)?,

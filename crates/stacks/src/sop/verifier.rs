@@ -18,6 +18,9 @@ use crate::programs::write_private;
 /// Check of the output for a message.
 type Check = Box<dyn Fn(&Message, &[u8]) -> Result<(), String> + Send + Sync>;
 
+/// A program's opinion on the signature of a message in a file.
+type Judge = Box<dyn Fn(&Message, &Path) -> Result<(), Error> + Send + Sync>;
+
 /// Results of messages.
 pub(super) struct MessageResults {
     messages: Vec<Message>,
@@ -35,13 +38,9 @@ impl MessageResults {
             Ok(saturated(found.len()))
         };
         let sizes: Vec<u32> = messages.iter().map(size).collect::<Result<_, _>>()?;
-        let compare = |message: &Message, output: &[u8]| match message.plaintext == output {
-            true => Ok(()),
-            false => Err("the decrypted text is not the encrypted text".to_owned()),
-        };
         Ok(Self {
             messages,
-            check: Box::new(compare),
+            check: Box::new(Message::compare),
             longest: sizes.into_iter().max().unwrap_or_default().into(),
             signs: false,
         })
@@ -54,41 +53,46 @@ impl MessageResults {
         messages: Vec<Message>,
         directory: PathBuf,
     ) -> Result<Self, Error> {
-        let has_asked = AtomicBool::new(false);
-        let check: Check = match &key.origin {
+        let (check, judge): (Check, Judge) = match &key.origin {
             Origin::Gnupg(home) => {
-                let (signer, home) = (home.signer()?.0, Arc::clone(home));
-                Box::new(move |message: &Message, output: &[u8]| {
+                let (signer, home) = (home.signer()?, Arc::clone(home));
+                let check = move |message: &Message, output: &[u8]| {
                     let checked = signer.check_detached(&message.plaintext, output);
-                    checked.map_err(|expected| format!("the signature lacks {expected}"))?;
-                    if has_asked.swap(true, Ordering::Relaxed) {
-                        return Ok(());
-                    }
-                    judged(&directory, output, |file| {
-                        let [file, of] = [file, &*message.file].map(Path::to_string_lossy);
-                        home.home.run("gpg --verify", &["--verify", &*file, &*of])
-                    })
-                })
+                    checked.map_err(|expected| format!("the signature lacks {expected}"))
+                };
+                let judge = move |message: &Message, file: &Path| {
+                    let [file, of] = [file, &*message.file].map(Path::to_string_lossy);
+                    let arguments = ["--verify", &*file, &*of];
+                    home.home.run("gpg --verify", &arguments).map(drop)
+                };
+                (Box::new(check), Box::new(judge))
             }
             Origin::Own(certificate) => {
                 let (sop, certificate) = (Arc::clone(sop), certificate.clone());
                 let octets = fs::read(&certificate).during("reading a certificate")?;
                 let keys = CompositeKeys::of(&octets).during("reading a certificate's keys")?;
-                Box::new(move |message: &Message, output: &[u8]| {
-                    keys.check(&message.plaintext, output)?;
-                    if has_asked.swap(true, Ordering::Relaxed) {
-                        return Ok(());
-                    }
-                    judged(&directory, output, |file| {
-                        let arguments = [file, &*certificate];
-                        sop.run("verify", &arguments, Some(&message.file))
-                    })
-                })
+                let check =
+                    move |message: &Message, output: &[u8]| keys.check(&message.plaintext, output);
+                let judge = move |message: &Message, file: &Path| {
+                    let arguments = [file, &*certificate];
+                    let judged = sop.run("verify", &arguments, Some(&message.file));
+                    judged.map(drop)
+                };
+                (Box::new(check), Box::new(judge))
             }
+        };
+        let has_asked = AtomicBool::new(false);
+        let check = move |message: &Message, output: &[u8]| {
+            check(message, output)?;
+            if has_asked.swap(true, Ordering::Relaxed) {
+                return Ok(());
+            }
+            let judged = in_file(&directory, output, |file| judge(message, file));
+            judged.map_err(|error| error.to_string())
         };
         Ok(Self {
             messages,
-            check,
+            check: Box::new(check),
             longest: AtomicU32::new(0),
             signs: true,
         })
@@ -117,18 +121,16 @@ fn saturated(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// Has a program judge a signature in a file.
-fn judged<T>(
+/// Has a signature judged in a file.
+fn in_file(
     directory: &Path,
     signature: &[u8],
-    judge: impl Fn(&Path) -> Result<T, Error>,
-) -> Result<(), String> {
+    judge: impl Fn(&Path) -> Result<(), Error>,
+) -> Result<(), Error> {
     let file = tempfile::Builder::new()
         .suffix(".sig")
-        .tempfile_in(directory);
-    let judged = file.during("writing a signature").and_then(|file| {
-        write_private(file.path(), signature)?;
-        judge(file.path())
-    });
-    judged.map(drop).map_err(|error| error.to_string())
+        .tempfile_in(directory)
+        .during("writing a signature")?;
+    write_private(file.path(), signature)?;
+    judge(file.path())
 }

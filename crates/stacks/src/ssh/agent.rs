@@ -49,7 +49,7 @@ impl SshAgent {
         let mut command = program::command(&openssh.agent);
         command
             .env_clear()
-            .envs(key.environment.iter().map(|(name, value)| (name, value)))
+            .envs(key.environment.clone())
             .env("LC_ALL", "C")
             // A comma would begin another pattern; this one matches any letter.
             .args(["-P", &module.replace(',', "?")]);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_does_not_start_says_why() {
-        let openssh = OpenSsh::find(None).unwrap();
+        let openssh = OpenSsh::find().unwrap();
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join(SOCKET)).unwrap();
         let error = SshAgent::start(&openssh, directory.path()).unwrap_err();

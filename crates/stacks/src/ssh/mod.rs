@@ -8,7 +8,7 @@ mod provider;
 pub mod stack;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use keymark_bench::Error;
 
@@ -41,9 +41,9 @@ impl OpenSsh {
         libcrypto.chain([openssh]).collect()
     }
 
-    /// Asks the installed ssh; programs are looked for in `directory`, or along `PATH`.
-    pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
-        let search = SearchPath::of(directory);
+    /// Asks the installed ssh.
+    pub fn find() -> Result<Self, Error> {
+        let search = SearchPath::of(None);
         let banner = SSH.said(&SSH.locate(&search)?, &["-V"])?;
         let (version, libcrypto) = versions(&banner).ok_or_else(|| unusable(banner.trim()))?;
         Ok(Self {

@@ -86,7 +86,7 @@ fn layers() -> Layers {
 }
 
 /// The programs that have agents for ssh.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct SshProvider {
     pub(crate) openssh: Result<OpenSsh, Error>,
     pub(crate) gnupg: Result<Gnupg, Error>,
@@ -126,7 +126,7 @@ impl StackProvider for SshProvider {
 impl SshProvider {
     pub(crate) fn find() -> Self {
         Self {
-            openssh: OpenSsh::find(None),
+            openssh: OpenSsh::find(),
             gnupg: Gnupg::find(None),
         }
     }
@@ -172,8 +172,7 @@ pub(crate) fn keys(device: &dyn Device, operation: Operation) -> Vec<Capability>
 /// The agents of a run: one of each kind for each algorithm's key, started when first needed.
 #[derive(Debug)]
 pub(crate) struct Agents {
-    openssh: Result<OpenSsh, Error>,
-    gnupg: Result<Gnupg, Error>,
+    programs: SshProvider,
     ssh_agents: SharedByName<Algorithm, agent::SshAgent>,
     homes: SharedByName<Algorithm, Home>,
     /// Agents by the URI of their key.
@@ -187,8 +186,7 @@ pub(crate) struct Agents {
 impl Agents {
     pub(crate) fn new(found: &SshProvider) -> Result<Self, Error> {
         Ok(Self {
-            openssh: found.openssh.clone(),
-            gnupg: found.gnupg.clone(),
+            programs: found.clone(),
             ssh_agents: SharedByName::default(),
             homes: SharedByName::default(),
             token_agents: SharedByName::default(),
@@ -248,7 +246,7 @@ impl Agents {
 
     fn ssh_agent(&self, key: &TestKey) -> Result<Arc<agent::SshAgent>, Error> {
         self.ssh_agents.get(key.algorithm, || {
-            let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
+            let openssh = self.programs.openssh.as_ref().map_err(Clone::clone)?;
             let agent = agent::SshAgent::start(openssh, &self.directory("o", key)?)?;
             agent.add(key)?;
             Ok(agent)
@@ -258,7 +256,7 @@ impl Agents {
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
     /// what was on the token when it loaded the module.
     fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
-        let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
+        let openssh = self.programs.openssh.as_ref().map_err(Clone::clone)?;
         let others = access.other_tokens_with_pin()?;
         if !others.is_empty() {
             return Err(Error::call(
@@ -284,7 +282,7 @@ impl Agents {
     /// The home whose gpg-agent offers the key to ssh. It has no OpenPGP key: ssh asks for none.
     fn home(&self, key: &TestKey) -> Result<Arc<Home>, Error> {
         self.homes.get(key.algorithm, || {
-            let gnupg = self.gnupg.as_ref().map_err(Clone::clone)?;
+            let gnupg = self.programs.gnupg.as_ref().map_err(Clone::clone)?;
             let home = Home::new(gnupg, self.directory("g", key)?)?;
             home.offer_to_ssh(&certificate::put(&home, key)?)?;
             Ok(home)

@@ -49,10 +49,7 @@ impl Starting<'_> {
         let each = keys.iter().cycle().take(number.into());
         let started = each.map(|keys| self.server((case, asked), keys, other, (port, room)));
         let mut started = started.collect::<Result<Vec<_>, _>>()?.into_iter();
-        let first = started.next().ok_or_else(|| {
-            let reason = format!("{} is not a device of the plan", case.device);
-            Error::call("starting a server", reason, "")
-        })?;
+        let first = started.next().ok_or_else(|| Keys::none_of(case))?;
         let mut cluster = Cluster {
             first,
             others: started.collect(),
@@ -140,16 +137,11 @@ impl Cluster {
     }
 
     /// Processor time of all its processes since they were started.
-    ///
-    /// # Errors
-    /// When processes cannot be taken down.
-    pub fn processor_time(&self) -> Result<Duration, Error> {
-        let lost = self.lost.as_ref();
-        let lost = lost.map_or(Duration::ZERO, |(_, spent)| *spent);
+    pub fn processor_time(&self) -> Duration {
+        let lost = self.lost.as_ref().map(|(_, spent)| *spent);
         let balancer = self.balancer.iter().map(|balancer| &balancer.process);
         let each = self.servers().map(|server| &server.process).chain(balancer);
-        let spent: Duration = each.map(Served::cpu_time).sum();
-        Ok(lost + spent)
+        each.map(Served::cpu_time).chain(lost).sum()
     }
 
     /// The last lines of what each server has written, the first one's first.
@@ -174,16 +166,12 @@ impl Cluster {
     }
 
     /// Kills the last server of several, as an accident would.
-    ///
-    /// # Errors
-    /// When its processes cannot be taken down.
-    pub fn kill_one(&mut self) -> Result<(), Error> {
+    pub fn kill_one(&mut self) {
         if let Some(last) = self.others.pop() {
             let spent = last.process.cpu_time();
             last.process.kill();
             self.lost = Some((last, spent));
         }
-        Ok(())
     }
 
     /// Checks that all servers that were not killed still run.
@@ -198,16 +186,14 @@ impl Cluster {
         living.try_for_each(|server| server.process.check())
     }
 
-    /// Waits until nothing of a load is left in those that were not killed. Says how long it took.
-    ///
-    /// # Errors
-    /// When something is left after that time.
-    pub fn drain(&mut self, limit: Duration) -> Result<Duration, Error> {
+    /// Waits until nothing of a load is left in those that were not killed. Returns how long it took; none when something is
+    /// left after that time.
+    pub fn drain(&mut self, limit: Duration) -> Option<Duration> {
         let mut all = Duration::ZERO;
         for server in self.living() {
             all += server.drain(limit.saturating_sub(all))?;
         }
-        Ok(all)
+        Some(all)
     }
 
     /// Everything about it, for the record.
@@ -264,13 +250,14 @@ impl Servers {
     }
 
     fn get(&self, name: StackName) -> Result<&InstalledServer, Error> {
-        self.by_stack.get(&name).ok_or_else(|| {
+        let none = || {
             Error::call(
                 "starting a server",
                 format!("{name} is not in the plan"),
                 "",
             )
-        })
+        };
+        self.by_stack.get(&name).ok_or_else(none)
     }
 
     /// Why the server's OpenSSL is too old for a case, if it is.

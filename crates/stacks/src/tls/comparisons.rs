@@ -50,14 +50,10 @@ pub(super) const ALL: &[Comparison] = &[
     },
 ];
 
-fn arrangement(of: &Parameters) -> Option<Arrangement> {
-    of.get(KEY_EXCHANGE.name)?;
-    Arrangement::read(of).ok()
-}
-
 /// A token each; what becomes of those that are left when one is killed is not steady.
 pub(super) fn tokens(of: &Parameters) -> Option<(u8, Distribution)> {
-    let arrangement = arrangement(of)?;
+    of.get(KEY_EXCHANGE.name)?;
+    let arrangement = Arrangement::read(of).ok()?;
     let distribution = match arrangement {
         Arrangement::One | Arrangement::Beside { .. } => Distribution::Shared,
         Arrangement::Balanced { balance, fate, .. } => match (balance, fate) {

@@ -70,8 +70,8 @@ struct Alone {
     operation: Operation,
     by: Calculator,
     workload: Workload,
-    /// Durations in nanoseconds.
-    took: Vec<u64>,
+    /// Counts of durations in nanoseconds.
+    took: BTreeMap<u64, u64>,
 }
 
 impl Alone {
@@ -84,7 +84,7 @@ impl Alone {
         seed: u64,
     ) -> Option<Self> {
         let operation = operation_of(case)?;
-        let (by, library) = match server.spec.certificates.iter().next()?.way() {
+        let (by, library) = match server.spec.certificates.first.way() {
             None => {
                 let version = own_libcrypto(&server.installed)?;
                 let library = Some(Library::OpenSslSystem);
@@ -97,26 +97,23 @@ impl Alone {
             operation,
             by,
             workload,
-            took: Vec::new(),
+            took: BTreeMap::new(),
         })
     }
 
     /// Asks for a while; none if an operation fails, or its result is wrong.
     fn asked(mut self, clock: &dyn Clock) -> Option<Self> {
-        let took = measure_alone(clock, &mut self.workload, TIME, MOST).ok()?;
-        self.took.extend(took.into_iter().map(nanoseconds));
+        for took in measure_alone(clock, &mut self.workload, TIME, MOST).ok()? {
+            *self.took.entry(nanoseconds(took)).or_default() += 1;
+        }
         Some(self)
     }
 
     fn done(self) -> OperationAlone {
-        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-        for nanoseconds in self.took {
-            *counts.entry(nanoseconds).or_default() += 1;
-        }
         OperationAlone {
             operation: self.operation,
             by: self.by,
-            durations: Durations(counts.into_iter().collect()),
+            durations: Durations(self.took.into_iter().collect()),
         }
     }
 }
@@ -143,18 +140,14 @@ fn since(before: &CallsSoFar, after: &CallsSoFar, handshakes: u64) -> TokenCalls
     let functions = after.calls.iter().filter_map(|(traced, times)| {
         let earlier = before.calls.get(traced);
         let since = times.since(earlier.unwrap_or(&CallTimes::default()))?;
+        let durations = since.durations.into_iter();
+        let durations = durations.map(|(time, count)| (nanoseconds(time), count));
         let function = FunctionCalls {
             calls: since.count,
             failed: since.failed,
             total_ns: nanoseconds(since.total),
             waited_ns: nanoseconds(since.waited),
-            durations: Durations(
-                since
-                    .durations
-                    .into_iter()
-                    .map(|(time, count)| (nanoseconds(time), count))
-                    .collect(),
-            ),
+            durations: Durations(durations.collect()),
             of_operation: is_of_operation(*traced),
         };
         Some((traced.name(), function))

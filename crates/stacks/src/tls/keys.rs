@@ -63,10 +63,13 @@ impl Keys {
     /// The keys of a case's device.
     pub(crate) fn of_case<'k>(keys: &'k [Self], case: &Case) -> Result<&'k Self, Error> {
         let own = keys.iter().find(|keys| keys.identity.device == case.device);
-        own.ok_or_else(|| {
-            let reason = format!("{} is not a device of the plan", case.device);
-            Error::call("starting a server", reason, "")
-        })
+        own.ok_or_else(|| Self::none_of(case))
+    }
+
+    /// Error for a case whose device has no keys here.
+    pub(super) fn none_of(case: &Case) -> Error {
+        let reason = format!("{} is not a device of the plan", case.device);
+        Error::call("starting a server", reason, "")
     }
 
     /// A certificate for a key of the algorithm, and the key as the server gets at it: on a token by that way, or the one

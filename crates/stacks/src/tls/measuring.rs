@@ -61,7 +61,7 @@ impl LoadFamily for StartedServers<'_> {
             .collect();
         let room = connections(case, asked.search);
         let mut cluster = self.starting.start(case, &keys, room)?;
-        let target = target(case, &cluster)?;
+        let target = target(case, asked, &cluster)?;
         let (load, saturation) = match asked.search {
             Some(wanted) => {
                 let place = (&target, &mut cluster);
@@ -163,7 +163,7 @@ impl UnderLoad for LoadedServer {
         settings: &LoadSettings,
         (client, watch): (&Client<'_>, &mut dyn Watch),
     ) -> Result<Driven, Error> {
-        let before = self.cluster.processor_time()?;
+        let before = self.cluster.processor_time();
         let settings = LoadSettings {
             load: self.load,
             ..settings.clone()
@@ -174,11 +174,9 @@ impl UnderLoad for LoadedServer {
                 .then_some((&mut self.cluster, settings.duration / 2)),
             killed: None,
         };
-        let measured = client.drive(&self.target, &settings, &mut observer);
-        let killed = observer.killed.transpose();
-        let (measured, killed) = (measured?, killed?);
-        let processor = self.cluster.processor_time()?.saturating_sub(before);
-        self.killed = self.killed.or(killed);
+        let measured = client.drive(&self.target, &settings, &mut observer)?;
+        self.killed = self.killed.or(observer.killed);
+        let processor = self.cluster.processor_time().saturating_sub(before);
         self.handshakes += measured.handshakes();
         let (ended, settled) = (self.cluster.check().err(), measured.settled);
         let mut load = measured.record(self.cluster.describe());
@@ -221,27 +219,19 @@ fn is_killed(arrangement: Arrangement) -> bool {
 }
 
 /// Target of a case's clients. Where a certificate is the only one it is pinned; otherwise its key identifies it.
-fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
-    let asked = Handshake::of(case)?;
-    let alone = asked.arrangement == Arrangement::One;
-    let certificate = match cluster
-        .first
-        .spec
-        .certificates
-        .iter()
-        .next()
-        .filter(|_| alone)
-    {
-        Some(one) => Certificate::Pinned(Fingerprint::of(
-            &one.certificate.to_der().during("i2d_X509")?,
-        )),
-        None => Certificate::Key(case.algorithm),
+fn target(case: &Case, asked: Handshake, cluster: &Cluster) -> Result<Target, Error> {
+    let server = &cluster.first.spec;
+    let certificate = if asked.arrangement == Arrangement::One {
+        let own = server.certificates.first.certificate.to_der();
+        Certificate::Pinned(Fingerprint::of(&own.during("i2d_X509")?))
+    } else {
+        Certificate::Key(case.algorithm)
     };
     Ok(Target {
         address: cluster.address(),
         server_name: "localhost".to_owned(),
         path: cluster.first.path(),
-        client: cluster.first.spec.client_identity(),
+        client: server.client_identity(),
         expected: Expected {
             version: asked.version,
             key_exchange: asked.key_exchange,
@@ -256,14 +246,15 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
 struct Killing<'a> {
     watch: &'a mut dyn Watch,
     pending: Option<(&'a mut Cluster, Duration)>,
-    killed: Option<Result<Duration, Error>>,
+    killed: Option<Duration>,
 }
 
 impl keymark_load::Observer for Killing<'_> {
     fn progress(&mut self, progress: &LoadProgress) {
         self.watch.progress(progress);
         if let Some((cluster, _)) = self.pending.take_if(|(_, when)| progress.elapsed >= *when) {
-            self.killed = Some(cluster.kill_one().map(|()| progress.elapsed));
+            cluster.kill_one();
+            self.killed = Some(progress.elapsed);
         }
     }
 

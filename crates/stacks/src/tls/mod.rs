@@ -9,7 +9,7 @@ mod handshake;
 mod key_use;
 mod keys;
 mod measuring;
-mod remote;
+pub(crate) mod remote;
 pub mod servers;
 pub mod survey;
 pub(crate) mod trust;

@@ -49,7 +49,7 @@ impl Address {
             .map_err(|error| Error::call(&call, error, advice))?;
         let found: Vec<SocketAddr> = found.collect();
         if found.is_empty() {
-            return Err(Error::call(call, "it has no address", advice));
+            return Err(Error::call(call, NO_ADDRESS, advice));
         }
         Ok(found)
     }
@@ -156,25 +156,23 @@ impl Remote {
         (version, exchange): (TlsVersion, KeyExchange),
         (clock, stop): (&dyn Clock, &AtomicBool),
     ) -> Result<Reached, Error> {
-        let mut last = None;
-        for &address in addresses {
+        let none = LoadError::Impossible(NO_ADDRESS.to_owned());
+        let reached = first_of(addresses, none, |address| {
             let target = self.target(address, (version, exchange), Certificate::Any);
-            match probe(&target, self.weak, &Timeouts::ALONE, (clock, stop)) {
-                Ok(probed) => {
-                    self.check(&probed)?;
-                    return Ok(Reached { address, probed });
-                }
-                Err(error) => last = Some(error),
-            }
+            let probed = probe(&target, self.weak, &Timeouts::ALONE, (clock, stop))?;
+            Ok(Reached { address, probed })
+        });
+        let reached = reached.map_err(|error| {
+            let call = format!(
+                "asking {} for {} by {version} {exchange}",
+                self.address, self.path
+            );
+            Error::call(call, &error, advice(&error))
+        })?;
+        if let Some(file) = &self.authority {
+            trust::check(&reached.probed.shaken.chain, file, self.name())?;
         }
-        let call = format!(
-            "asking {} for {} by {version} {exchange}",
-            self.address, self.path
-        );
-        Err(last.map_or_else(
-            || Error::call(&call, "it has no address", ""),
-            |error| Error::call(&call, &error, advice(&error)),
-        ))
+        Ok(reached)
     }
 
     /// The certificates that it shows in three handshakes, its own first, in DER: to a client that accepts every signature,
@@ -183,26 +181,21 @@ impl Remote {
     /// # Errors
     /// When no handshake succeeds at any of the addresses.
     pub fn certificates(&self, addresses: &[SocketAddr]) -> Result<Vec<Vec<u8>>, Error> {
-        let mut last = None;
-        for address in addresses {
-            match self.shown_at(*address, Certificate::Any) {
-                Ok(mut chain) => {
-                    // It refuses those for which it has no certificate.
-                    let others = [Certificate::Rsa, Certificate::Curve]
-                        .into_iter()
-                        .flat_map(|one| self.shown_at(*address, one));
-                    chain.extend(others.flatten());
-                    let mut seen = BTreeSet::new();
-                    chain.retain(|certificate| seen.insert(certificate.clone()));
-                    return Ok(chain);
-                }
-                Err(error) => last = Some(error),
-            }
-        }
-        let call = format!("asking {} for its certificates", self.address);
-        let reason = last.map_or_else(|| "it has no address".to_owned(), |error| error.to_string());
-        let advice = "is a TLS server running and listening there?";
-        Err(Error::call(call, reason, advice))
+        let none = LoadError::Impossible(NO_ADDRESS.to_owned());
+        let shown = first_of(addresses, none, |address| {
+            let mut chain = self.shown_at(address, Certificate::Any)?;
+            // It refuses those for which it has no certificate.
+            let others = [Certificate::Rsa, Certificate::Curve].into_iter();
+            chain.extend(others.flat_map(|one| self.shown_at(address, one)).flatten());
+            let mut seen = BTreeSet::new();
+            chain.retain(|certificate| seen.insert(certificate.clone()));
+            Ok(chain)
+        });
+        shown.map_err(|error| {
+            let call = format!("asking {} for its certificates", self.address);
+            let advice = "is a TLS server running and listening there?";
+            Error::call(call, error, advice)
+        })
     }
 
     /// Certificates that a client gets that accepts these.
@@ -243,13 +236,6 @@ impl Remote {
         }
     }
 
-    fn check(&self, probed: &Probed) -> Result<(), Error> {
-        match &self.authority {
-            None => Ok(()),
-            Some(file) => trust::check(&probed.shaken.chain, file, self.name()),
-        }
-    }
-
     fn describe(&self, reached: &Reached) -> BTreeMap<String, String> {
         let shaken = &reached.probed.shaken;
         let leaf = shaken.chain.first().map(|leaf| Fingerprint::of(leaf));
@@ -271,6 +257,25 @@ impl Remote {
         ];
         told.map(|(name, value)| (name.to_owned(), value)).into()
     }
+}
+
+/// Reason of a search among no addresses.
+pub(crate) const NO_ADDRESS: &str = "it has no address";
+
+/// Asks at each address in turn, until one answers. Otherwise the last one's error counts, or that for none.
+pub(crate) fn first_of<T, E>(
+    addresses: &[SocketAddr],
+    none: E,
+    mut ask: impl FnMut(SocketAddr) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut answer = Err(none);
+    for address in addresses {
+        answer = ask(*address);
+        if answer.is_ok() {
+            break;
+        }
+    }
+    answer
 }
 
 /// Returns the advice on a failure, if there is any.
@@ -324,10 +329,6 @@ impl LoadFamily for RemoteServer<'_> {
             Some((_, Err(error))) => return Err(error.clone()),
             None => return Err(Error::call("asking a server", "it was not tried", "")),
         };
-        if asked.search.is_some() {
-            let why = "only possible for servers that keymark has started";
-            return Err(Error::call("looking for the server's limits", why, ""));
-        }
         let leaf = reached.probed.shaken.chain.first();
         let certificate = leaf.map_or(Certificate::Any, |leaf| {
             Certificate::Pinned(Fingerprint::of(leaf))
@@ -391,46 +392,25 @@ mod tests {
 
     #[test]
     fn an_address_has_a_host_and_a_port() {
-        for word in [
-            "localhost:8443",
-            "www.example.org:443",
-            "127.0.0.1:1",
-            "[::1]:443",
-        ] {
+        for word in "localhost:8443 www.example.org:443 127.0.0.1:1 [::1]:443".split(' ') {
             assert_eq!(word.parse::<Address>().unwrap().to_string(), word);
         }
-        for word in [
-            "localhost",
-            ":443",
-            "localhost:0",
-            "localhost:x",
-            "::1:443",
-            "a b:1",
-            "[x]:1",
-            "h:70000",
-        ] {
+        for word in "localhost,:443,localhost:0,localhost:x,::1:443,a b:1,[x]:1,h:70000".split(',')
+        {
             assert!(word.parse::<Address>().is_err(), "{word}");
         }
     }
 
     #[test]
     fn this_machine_is_told_from_others() {
-        let addresses = |words: &[&str]| -> Vec<SocketAddr> {
-            words.iter().map(|word| word.parse().unwrap()).collect()
+        let addresses = |words: &str| -> Vec<SocketAddr> {
+            words.split(' ').map(|word| word.parse().unwrap()).collect()
         };
-        for own in [
-            &["127.0.0.1:1", "[::1]:1"][..],
-            &["127.8.9.1:1"],
-            &["[::ffff:127.0.0.1]:1"],
-        ] {
-            assert!(Remote::is_loopback(&addresses(own)), "{own:?}");
+        for own in ["127.0.0.1:1 [::1]:1", "127.8.9.1:1", "[::ffff:127.0.0.1]:1"] {
+            assert!(Remote::is_loopback(&addresses(own)), "{own}");
         }
-        for other in [
-            &["127.0.0.1:1", "192.0.2.1:1"][..],
-            &["0.0.0.0:1"],
-            &["[2001:db8::1]:1"],
-        ] {
-            assert!(!Remote::is_loopback(&addresses(other)), "{other:?}");
+        for other in ["127.0.0.1:1 192.0.2.1:1", "0.0.0.0:1", "[2001:db8::1]:1"] {
+            assert!(!Remote::is_loopback(&addresses(other)), "{other}");
         }
     }
 }

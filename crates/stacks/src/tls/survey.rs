@@ -11,6 +11,7 @@ use keymark_load::{
 };
 
 use super::Address;
+use super::remote::{NO_ADDRESS, first_of};
 
 /// Limit for all handshakes together.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -71,15 +72,6 @@ impl fmt::Display for ShownKey {
     }
 }
 
-/// Handshake of one kind of client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientResult {
-    /// The client.
-    pub client: ClientKind,
-    /// The server's choice, or why there was none.
-    pub result: Result<Shaken, Failure>,
-}
-
 /// Key exchange with the keys of the certificates that come with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExchangeResult {
@@ -109,8 +101,8 @@ pub enum Advice {
 /// Offers of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
-    /// Results of all kinds of clients.
-    pub clients: Vec<ClientResult>,
+    /// The server's choice for each kind of client, or why there was none.
+    pub clients: Vec<(ClientKind, Result<Shaken, Failure>)>,
     /// Every key exchange that keymark knows, as far as OpenSSL can offer it.
     pub exchanges: Vec<ExchangeResult>,
 }
@@ -126,26 +118,20 @@ impl Survey {
             let advice = "is a TLS server running and listening there?";
             Error::call(format!("asking {address}"), reason, advice)
         };
-        let mut refusal = "it has no address".to_owned();
-        let connected = address.resolve()?.into_iter().find(|place| {
-            let connection = TcpStream::connect_timeout(place, CONNECT);
-            connection
-                .map_err(|error| refusal = error.to_string())
-                .is_ok()
+        let place = first_of(&address.resolve()?, NO_ADDRESS.to_owned(), |place| {
+            let connection = TcpStream::connect_timeout(&place, CONNECT);
+            connection.map(|_| place).map_err(|error| error.to_string())
         });
         let survey = Asker {
-            place: connected.ok_or_else(|| failed(&refusal))?,
+            place: place.map_err(|refusal| failed(&refusal))?,
             server_name: server_name.unwrap_or_else(|| address.host()),
             clock: &clock,
             until: clock.now().after(LIMIT),
         }
         .survey()
         .map_err(|error| failed(&error))?;
-        match survey
-            .clients
-            .iter()
-            .find_map(|one| one.result.as_ref().err())
-        {
+        let mut results = survey.clients.iter();
+        match results.find_map(|(_, result)| result.as_ref().err()) {
             Some(failure) if survey.keys().next().is_none() => Err(failed(failure)),
             Some(_) | None => Ok(survey),
         }
@@ -153,8 +139,8 @@ impl Survey {
 
     /// Key of the certificate that a kind of client gets.
     pub fn key(&self, client: ClientKind) -> Option<ShownKey> {
-        let own = self.clients.iter().find(|one| one.client == client)?;
-        let shaken = own.result.as_ref().ok()?;
+        let (_, result) = self.clients.iter().find(|(one, _)| *one == client)?;
+        let shaken = result.as_ref().ok()?;
         Some(ShownKey(shaken.key()))
     }
 
@@ -204,8 +190,7 @@ impl Asker<'_> {
     fn survey(&self) -> Result<Survey, LoadError> {
         let mut clients = Vec::new();
         for client in ClientKind::ALL {
-            let result = self.shake(&client.offer())?;
-            clients.push(ClientResult { client, result });
+            clients.push((client, self.shake(&client.offer())?));
         }
         let mut exchanges = Vec::new();
         for &key_exchange in KeyExchange::ALL {

@@ -16,9 +16,8 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
 use keymark_testkit::assert_says;
-use keymark_testkit::process::gnupg_with;
 
-use crate::suite::{exercise, keys, stack_passes};
+use crate::suite::{exercise, gpg_with, keys, stack_passes};
 
 fn case(
     algorithm: Algorithm,
@@ -125,11 +124,8 @@ fn a_cached_passphrase_opens_the_key_on_both_layers() {
         "both homes hold the same key"
     );
     let keygrip = &cached.key(Operation::Decrypt).unwrap().keygrip;
-    let file = cached
-        .home
-        .path()
-        .join("private-keys-v1.d")
-        .join(format!("{keygrip}.key"));
+    let file = format!("private-keys-v1.d/{keygrip}.key");
+    let file = cached.home.path().join(file);
     let content = std::fs::read(file).unwrap();
     assert!(
         content.windows(10).any(|window| window == b"(protected"),
@@ -162,8 +158,7 @@ fn gpg_that_fails_once(directory: &Path) -> Gnupg {
          echo '[GNUPG:] KEY_CREATED B x' >&2; exit 0;;\nesac",
         directory.display()
     );
-    gnupg_with(directory, &lines);
-    Gnupg::find(Some(directory)).unwrap()
+    gpg_with(directory, &lines)
 }
 
 #[test]

@@ -18,14 +18,6 @@ struct Keyring {
     _dir: PrivateDir,
 }
 
-/// Option and argument of a subkey from the past.
-fn on(day: &str) -> [String; 2] {
-    [
-        "--faked-system-time".to_owned(),
-        format!("202601{day}T000000!"),
-    ]
-}
-
 impl Keyring {
     fn with_primary(usage: &str) -> Self {
         let dir = PrivateDir::new().unwrap();
@@ -45,9 +37,8 @@ impl Keyring {
 
     fn run(&self, day: &str, arguments: &[&str]) {
         let common = ["--pinentry-mode", "loopback", "--passphrase", ""];
-        let day = on(day);
-        let day = day.iter().map(String::as_str);
-        let all: Vec<&str> = day.chain(common).chain(arguments.iter().copied()).collect();
+        let day = format!("202601{day}T000000!");
+        let all = [&["--faked-system-time", &day][..], &common, arguments].concat();
         self.home.run(&arguments.join(" "), &all).unwrap();
     }
 
@@ -61,34 +52,24 @@ impl Keyring {
     /// The owner keeps the primary key's secret part elsewhere.
     fn take_primary_offline(&self) {
         let grip = &self.home.keys().unwrap()[0].keygrip;
-        let file = self
-            .home
-            .path()
-            .join("private-keys-v1.d")
-            .join(format!("{grip}.key"));
+        let file = format!("private-keys-v1.d/{grip}.key");
+        let file = self.home.path().join(file);
         std::fs::remove_file(file).unwrap();
     }
 
     fn revoke_subkey(&self, number: u32) {
         let mut gpg = self.home.gpg();
-        gpg.args([
-            "--no-batch",
-            "--command-fd",
-            "0",
-            "--edit-key",
-            &self.primary,
-        ]);
         let mut gpg = gpg
+            .args(["--no-batch", "--command-fd", "0", "--edit-key"])
+            .arg(&self.primary)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
         let commands = format!("key {number}\nrevkey\ny\n0\n\ny\nsave\n");
-        gpg.stdin
-            .take()
-            .unwrap()
-            .write_all(commands.as_bytes())
-            .unwrap();
+        let mut input = gpg.stdin.take().unwrap();
+        input.write_all(commands.as_bytes()).unwrap();
+        drop(input);
         assert!(gpg.wait().unwrap().success());
     }
 
@@ -98,45 +79,31 @@ impl Keyring {
         chosen(&keys, operation).unwrap().fingerprint.clone()
     }
 
+    /// A file with that in it.
+    fn message(&self, content: impl AsRef<[u8]>) -> String {
+        let file = self.home.path().join("message");
+        std::fs::write(&file, content).unwrap();
+        file.display().to_string()
+    }
+
     /// The fingerprint of the key that gpg signs with when it may choose.
     fn signed_with(&self) -> String {
-        let file = self.home.path().join("message");
-        std::fs::write(&file, "x").unwrap();
-        let file = file.to_string_lossy();
-        let arguments = ["-u", &self.primary, "--output", "-", "--sign", &*file];
+        let file = self.message("x");
+        let arguments = ["-u", &self.primary, "--output", "-", "--sign", &file];
         let (_, said) = self.home.run("gpg --sign", &arguments).unwrap();
         let created = status_lines(&said).find(|(keyword, _)| *keyword == "SIG_CREATED");
-        created
-            .unwrap()
-            .1
-            .split(' ')
-            .next_back()
-            .unwrap()
-            .to_owned()
+        let words = created.unwrap().1.split(' ');
+        words.last().unwrap().to_owned()
     }
 
     /// The long identifier of the key that gpg encrypts to when it may choose.
     fn encrypted_to(&self) -> String {
-        let file = self.home.path().join("message");
-        std::fs::write(&file, "x").unwrap();
-        let file = file.to_string_lossy();
-        let arguments = [
-            "--trust-model",
-            "always",
-            "-r",
-            &self.primary,
-            "--output",
-            "-",
-            "--encrypt",
-            &*file,
-        ];
+        let file = self.message("x");
+        let trusted = ["--trust-model", "always", "-r", &self.primary];
+        let arguments = [&trusted[..], &["--output", "-", "--encrypt", &file]].concat();
         let (message, _) = self.home.run("gpg --encrypt", &arguments).unwrap();
-        let path = self.home.path().join("message.gpg");
-        std::fs::write(&path, message).unwrap();
-        let (_, said) = self
-            .home
-            .run("gpg --decrypt", &["--decrypt", &path.to_string_lossy()])
-            .unwrap();
+        let arguments = ["--decrypt", &self.message(message)];
+        let (_, said) = self.home.run("gpg --decrypt", &arguments).unwrap();
         let to = status_lines(&said).find(|(keyword, _)| *keyword == "ENC_TO");
         to.unwrap().1.split(' ').next().unwrap().to_owned()
     }

@@ -2,10 +2,9 @@
 //! take does not.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::algorithm::Family;
 use keymark_bench::case::{Case, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{Stack, Workload};
@@ -16,9 +15,8 @@ use keymark_stacks::gnupg::signatures::Signer;
 use keymark_stacks::gnupg::status;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_testkit::assert_says;
-use keymark_testkit::process::gnupg_with;
 
-use crate::suite::{keys, performed, verdicts};
+use crate::suite::{gpg_with, keys, performed, verdicts};
 
 const TEXT: &[u8] = b"what was to be signed, and nothing else";
 
@@ -72,22 +70,12 @@ fn signer(home: &KeyHome) -> Option<Signer> {
     Signer::find(&certificate, &key.fingerprint)
 }
 
-fn signs(algorithm: Algorithm) -> bool {
-    algorithm.has(Operation::Sign)
-}
-
 #[test]
 fn what_gpg_signs_is_checked_here_whatever_the_algorithm() {
-    for algorithm in Gnupg::find(None)
-        .unwrap()
-        .algorithms
-        .into_iter()
-        .filter(|a| signs(*a))
-    {
-        // gpg makes keys of Ed448 in version 5: those it checks itself.
-        if algorithm.family() == Family::Ed448 {
-            continue;
-        }
+    let mut algorithms = Gnupg::find(None).unwrap().algorithms;
+    // gpg makes keys of Ed448 in version 5: those it checks itself.
+    algorithms.retain(|one| one.has(Operation::Sign) && one.family() != Family::Ed448);
+    for algorithm in algorithms {
         let place = Place::of(algorithm.name());
         for options in [
             &["--sign"][..],
@@ -221,11 +209,6 @@ fn replace(octets: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
         .position(|window| window == old)
         .unwrap();
     [&octets[..at], new, &octets[at + old.len()..]].concat()
-}
-
-fn gpg_with(directory: &Path, lines: &str) -> Gnupg {
-    gnupg_with(directory, lines);
-    Gnupg::find(Some(directory)).unwrap()
 }
 
 fn workload(gnupg: Gnupg) -> (Workload, GnupgStack) {

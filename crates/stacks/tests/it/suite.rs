@@ -1,15 +1,24 @@
 //! What every stack must pass: its workers' results are right, and what is wrong is not taken for right.
 
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use keymark_bench::case::Case;
 use keymark_bench::workload::{Input, KeyHandle, Stack, Verifiable, Workload};
+use keymark_stacks::gnupg::Gnupg;
 use keymark_stores::software::SoftwareStore;
+use keymark_testkit::process::gnupg_with;
 
 /// Test keys, one of a kind for all tests: some take seconds to make.
 pub fn keys() -> Arc<SoftwareStore> {
     static KEYS: LazyLock<Arc<SoftwareStore>> = LazyLock::new(Arc::default);
     Arc::clone(&KEYS)
+}
+
+/// The installed GnuPG, with a gpg in front of which lines of shell decide first.
+pub fn gpg_with(directory: &Path, lines: &str) -> Gnupg {
+    gnupg_with(directory, lines);
+    Gnupg::find(Some(directory)).unwrap()
 }
 
 /// One operation, as the runner does it.

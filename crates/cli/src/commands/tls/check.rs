@@ -13,17 +13,17 @@ pub(super) fn run(arguments: &TlsCheckArguments) -> Outcome {
     output::paragraph(&verdict(&survey, advice));
     output::line("");
     output::heading("which certificate clients get");
-    for one in &survey.clients {
-        let shown = match &one.result {
+    for (client, result) in &survey.clients {
+        let shown = match result {
             Ok(shaken) => {
                 let version = shaken.version.map_or("-", |version| version.word());
                 let exchange = shaken.key_exchange.map_or("-", |exchange| exchange.word());
-                let key = survey.key(one.client).map(|key| key.to_string());
+                let key = survey.key(*client).map(|key| key.to_string());
                 format!("{:<10}  {version}  {exchange}", key.unwrap_or_default())
             }
             Err(failure) => format!("refused ({failure})"),
         };
-        output::line(&format!("{:<30}  {shown}", one.client.to_string()));
+        output::line(&format!("{:<30}  {shown}", client.to_string()));
     }
     output::line("");
     output::heading("key exchanges, with the certificate in each version");

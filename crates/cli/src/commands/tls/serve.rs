@@ -46,15 +46,10 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
 }
 
 fn tell(server: &RunningServer, arguments: &TlsServeArguments) {
-    let authority = server
-        .spec
-        .certificates
-        .iter()
-        .next()
-        .and_then(|one| one.authority_pem());
-    let (address, path) = (server.process.address, server.path());
     // PEM, what clients have to trust.
-    let authority = authority.unwrap_or_default();
+    let authority = server.spec.certificates.first.authority.to_pem();
+    let authority = String::from_utf8_lossy(authority.as_deref().unwrap_or_default());
+    let (address, path) = (server.process.address, server.path());
     if arguments.form.is_json() {
         let processes = server.process.processes();
         let processes: Vec<u32> = processes.iter().map(|process| process.number).collect();

@@ -21,9 +21,7 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::{PKey, Private};
 use openssl::rsa::{Rsa, RsaPrivateKeyBuilder};
-use openssl::ssl::{
-    Ssl, SslContext, SslContextBuilder, SslMethod, SslSessionCacheMode, SslStream, SslVersion,
-};
+use openssl::ssl::{Ssl, SslContext, SslContextBuilder, SslMethod, SslSessionCacheMode, SslStream};
 use openssl::x509::extension::SubjectAlternativeName;
 use openssl::x509::{X509, X509NameBuilder};
 
@@ -258,14 +256,6 @@ fn answer(
         let _ = stream.shutdown();
     }
     None
-}
-
-/// Restricts the versions.
-pub fn only(version: SslVersion) -> impl FnOnce(&mut SslContextBuilder) {
-    move |builder| {
-        builder.set_min_proto_version(Some(version)).unwrap();
-        builder.set_max_proto_version(Some(version)).unwrap();
-    }
 }
 
 pub fn users(count: u32, milliseconds: u64) -> LoadSettings {

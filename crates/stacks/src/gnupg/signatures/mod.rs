@@ -18,6 +18,7 @@ pub use signer::Signer;
 use super::home::Home;
 use super::key_home::KeyHome;
 use super::listing::ListedKey;
+use super::process::Message;
 use super::status;
 use crate::program;
 
@@ -30,7 +31,7 @@ pub(super) struct SignedMessages {
     fingerprint: String,
     /// Signer; none if only gpg can check its signatures.
     signer: Option<Signer>,
-    texts: Vec<Vec<u8>>,
+    messages: Vec<Message>,
     /// True once gpg was asked.
     asked: AtomicBool,
 }
@@ -40,14 +41,14 @@ impl SignedMessages {
     pub(super) fn new(
         home: Arc<KeyHome>,
         key: &ListedKey,
-        texts: Vec<Vec<u8>>,
+        messages: Vec<Message>,
     ) -> Result<Self, Error> {
         let certificate = home.certificate(key)?;
         Ok(Self {
             signer: Signer::find(&certificate, &key.fingerprint),
             fingerprint: key.fingerprint.clone(),
             home,
-            texts,
+            messages,
             asked: AtomicBool::new(false),
         })
     }
@@ -79,8 +80,8 @@ impl Verifier for SignedMessages {
         let Some(signer) = &self.signer else {
             return self.of_gpg(results);
         };
-        let check = |result: &Verifiable<'_>| match self.texts.get(result.input) {
-            Some(text) => signer.check(text, result.output),
+        let check = |result: &Verifiable<'_>| match self.messages.get(result.input) {
+            Some(message) => signer.check(&message.plaintext, result.output),
             None => Err("the text to be signed is unknown".to_owned()),
         };
         let mut verdicts = verify_each(results, check);

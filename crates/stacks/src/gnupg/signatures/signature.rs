@@ -126,62 +126,47 @@ impl Signature {
         }
     }
 
-    /// Calculates the digest that is signed: of the text, the hashed fields and a trailer (RFC 9580 §5.2.4).
+    /// Calculates the digest that is signed: of the salt of version 6, the text, the hashed fields, which begin with the
+    /// version, and a trailer (RFC 9580 §5.2.4).
+    ///
+    /// # Errors
+    /// The two octets of the digest in the clear are others: gpg refuses such a signature.
     pub(crate) fn digest(&self, text: &[u8]) -> Result<Vec<u8>, String> {
-        signed_digest(self.md()?, &self.salt, text, &self.hashed, self.announced)
-    }
-
-    /// Returns OpenSSL's digest of the number in the packet.
-    pub(super) fn md(&self) -> Result<&'static MdRef, String> {
-        let other = self.hash;
-        let unknown =
-            || format!("a signature of a digest of algorithm {other} is not checked here");
-        md_of(self.hash).ok_or_else(unknown)
-    }
-}
-
-/// Returns OpenSSL's digest of a number in packets, of those that OpenPGP programs sign with (RFC 9580 §9.5).
-fn md_of(number: u8) -> Option<&'static MdRef> {
-    match number {
-        2 => Some(Md::sha1()),
-        8 => Some(Md::sha256()),
-        9 => Some(Md::sha384()),
-        10 => Some(Md::sha512()),
-        11 => Some(Md::sha224()),
-        12 => Some(Md::sha3_256()),
-        14 => Some(Md::sha3_512()),
-        _ => None,
-    }
-}
-
-/// Calculates the digest that is signed: of the salt of version 6, the text, the hashed fields, which begin with the version,
-/// and a trailer (RFC 9580 §5.2.4).
-///
-/// # Errors
-/// The two octets of the digest in the clear are others: gpg refuses such a signature.
-fn signed_digest(
-    md: &MdRef,
-    salt: &[u8],
-    text: &[u8],
-    hashed: &[u8],
-    announced: [u8; 2],
-) -> Result<Vec<u8>, String> {
-    let version = hashed.first().copied().unwrap_or_default();
-    let length = (hashed.len() as u32).to_be_bytes();
-    let calculated = || -> Result<_, ErrorStack> {
-        let mut ctx = MdCtx::new()?;
-        ctx.digest_init(md)?;
-        for part in [salt, text, hashed, &[version, 0xff], &length] {
-            ctx.digest_update(part)?;
+        let md = self.md()?;
+        let version = self.hashed.first().copied().unwrap_or_default();
+        let length = (self.hashed.len() as u32).to_be_bytes();
+        let parts = [&self.salt, text, &self.hashed, &[version, 0xff], &length];
+        let calculated = || -> Result<_, ErrorStack> {
+            let mut ctx = MdCtx::new()?;
+            ctx.digest_init(md)?;
+            for part in parts {
+                ctx.digest_update(part)?;
+            }
+            let mut digest = vec![0; md.size()];
+            ctx.digest_final(&mut digest)?;
+            Ok(digest)
+        };
+        let digest = calculated().map_err(|error| format!("cannot calculate a digest: {error}"))?;
+        match digest.starts_with(&self.announced) {
+            true => Ok(digest),
+            false => Err("the signature has another digest".to_owned()),
         }
-        let mut digest = vec![0; md.size()];
-        ctx.digest_final(&mut digest)?;
-        Ok(digest)
-    };
-    let digest = calculated().map_err(|error| format!("cannot calculate a digest: {error}"))?;
-    match digest.starts_with(&announced) {
-        true => Ok(digest),
-        false => Err("the signature has another digest".to_owned()),
+    }
+
+    /// Returns OpenSSL's digest of the number in the packet, of those that OpenPGP programs sign with (RFC 9580 §9.5).
+    pub(super) fn md(&self) -> Result<&'static MdRef, String> {
+        match self.hash {
+            2 => Ok(Md::sha1()),
+            8 => Ok(Md::sha256()),
+            9 => Ok(Md::sha384()),
+            10 => Ok(Md::sha512()),
+            11 => Ok(Md::sha224()),
+            12 => Ok(Md::sha3_256()),
+            14 => Ok(Md::sha3_512()),
+            other => Err(format!(
+                "a signature of a digest of algorithm {other} is not checked here"
+            )),
+        }
     }
 }
 

@@ -75,15 +75,10 @@ impl Signer {
     /// What is not as expected.
     pub fn check_detached(&self, text: &[u8], signature: &[u8]) -> Result<(), Expectation> {
         let read = Signature::detached(signature).ok_or(Expectation::Form)?;
-        self.check_beside(text, &read)
-    }
-
-    /// Checks a parsed detached signature; the lines of a text end with CR and LF.
-    pub(crate) fn check_beside(&self, text: &[u8], read: &Signature) -> Result<(), Expectation> {
         let digest = read.check_kind(true).and_then(|()| read.digest(text));
         let digest = digest.map_err(|_| Expectation::Signature)?;
-        self.check_issuer(read).map_err(|_| Expectation::Signer)?;
-        self.check_value(read, &digest)
+        self.check_issuer(&read).map_err(|_| Expectation::Signer)?;
+        self.check_value(&read, &digest)
             .map_err(|_| Expectation::Signature)
     }
 

@@ -7,21 +7,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use askama::Template;
-use keymark_bench::{Case, Error, Family, KeyRef};
+use keymark_bench::{Case, Error, Family};
 use keymark_load::{Exchange, Service};
 use keymark_stores::access::{Access, Certificate, ProgramKey};
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
 use keymark_stores::user::Pin;
+use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 use openssl::sha::sha256;
 use openssl::x509::X509;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
-use super::running::RunningService;
+use super::running::{RunningService, ServiceLoads};
 use super::signers::{Certified, failed};
-use super::{InstalledService, RELIC, ServiceKind, StartContext};
+use super::{InstalledService, RELIC, ServiceKind};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -62,15 +63,14 @@ enum KeyAccess {
 }
 
 impl KeyAccess {
-    fn of(case: &Case, means: &StartContext<'_>, access: Access) -> Result<Self, Error> {
+    fn of(case: &Case, loads: &ServiceLoads, access: Access) -> Result<Self, Error> {
         match access {
             Access::KeyFile(file) => {
                 let pem = private_key(&file)?.private_key_to_pem_pkcs8();
                 Ok(Self::File(pem.map_err(failed)?))
             }
             Access::Card(card, _) => {
-                let home = means.homes()?;
-                let home = home.home_of(case, means.keys.store().as_ref())?;
+                let home = loads.homes()?.home_of(case, &**loads.store(case)?)?;
                 Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?))
             }
             Access::Module(module) => {
@@ -82,63 +82,35 @@ impl KeyAccess {
     }
 }
 
-/// The key's certificates, and the check of what it signs.
-struct RelicCertificates {
+/// The service for a client with that certificate, and SHA-256 of the public key in it.
+fn service_for(
+    client: &X509,
     exchange: Arc<dyn Exchange>,
-    chain: Vec<u8>,
-    /// Any client's certificate will do.
-    authority: X509,
-}
-
-impl RelicCertificates {
-    fn of(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Self, Error> {
-        let public = means.keys.store().public_key(key)?.spki_der();
-        let public = public.and_then(|der| PKey::public_key_from_der(&der));
-        let public = public.map_err(failed)?;
-        let Certified {
-            signers,
-            chain,
-            authority,
-        } = Certified::by_new_authority(case.algorithm, public, Purpose::CodeSigning)?;
-        Ok(Self {
-            exchange: Arc::new(pe::Programs(signers)),
-            chain,
-            authority,
-        })
-    }
-
-    /// SHA-256 of the public key that a client's certificate has.
-    fn client(&self) -> Result<String, Error> {
-        let key = self.authority.public_key();
-        let key = key.and_then(|key| key.public_key_to_der());
-        Ok(hex::encode(sha256(&key.map_err(failed)?)))
-    }
-
-    fn service(&self) -> Result<Service, Error> {
-        let client = self.authority.to_pem().map_err(failed)?;
-        let told = percent_encode(&client, NON_ALPHANUMERIC).to_string();
-        let exchange = Arc::clone(&self.exchange);
-        Ok(Service {
-            headers: vec![
-                ("X-Forwarded-For", "127.0.0.1".to_owned()),
-                ("Ssl-Client-Cert", told),
-            ],
-            ..Service::post(PATH, "application/octet-stream", exchange)
-        })
-    }
+) -> Result<(Service, String), ErrorStack> {
+    let told = percent_encode(&client.to_pem()?, NON_ALPHANUMERIC).to_string();
+    let service = Service {
+        headers: vec![
+            ("X-Forwarded-For", "127.0.0.1".to_owned()),
+            ("Ssl-Client-Cert", told),
+        ],
+        ..Service::post(PATH, "application/octet-stream", exchange)
+    };
+    let key = client.public_key()?.public_key_to_der()?;
+    Ok((service, hex::encode(sha256(&key))))
 }
 
 fn start(
     found: &InstalledService,
     case: &Case,
-    means: &StartContext<'_>,
+    loads: &ServiceLoads,
 ) -> Result<RunningService, Error> {
     let capability = case.capability();
     if !is_known_to_programs(case.algorithm.family()) {
         return Err(unsupported("relic", capability));
     }
-    let key = means.keys.store().key(capability)?;
-    let access = means.keys.store().access(&key)?;
+    let store = loads.store(case)?;
+    let key = store.key(capability)?;
+    let access = store.access(&key)?;
     let rsa = matches!(case.algorithm.family(), Family::Rsa(_));
     if matches!(access, Access::Card(..)) && !rsa {
         return Err(Error::call(
@@ -147,13 +119,17 @@ fn start(
             "choose --algorithm rsa2048, or a key in a file or on a PKCS#11 token",
         ));
     }
-    let access = KeyAccess::of(case, means, access)?;
-    let certificates = RelicCertificates::of(case, means, &key)?;
-    let client = certificates.client()?;
-    let service = certificates.service()?;
+    let access = KeyAccess::of(case, loads, access)?;
+    let public = store.public_key(&key)?.spki_der();
+    let public = public.and_then(|der| PKey::public_key_from_der(&der));
+    let public = public.map_err(failed)?;
+    let certified = Certified::by_new_authority(case.algorithm, public, Purpose::CodeSigning)?;
+    // Any client's certificate will do.
+    let exchange = Arc::new(pe::Programs(certified.signers));
+    let (service, client) = service_for(&certified.authority, exchange).map_err(failed)?;
     let mut running = RunningService::start("relic", service, |directory, port| {
         let place = directory.private.path();
-        write_private(&place.join("chain.pem"), &certificates.chain)?;
+        write_private(&place.join("chain.pem"), &certified.chain)?;
         let configuration = RelicConfig {
             port,
             client: &client,
@@ -170,7 +146,7 @@ fn start(
         match &access {
             KeyAccess::File(pem) => write_private(&place.join("key.pem"), pem)?,
             KeyAccess::Token(key) => {
-                command.envs(key.environment.iter().map(|(name, value)| (name, value)));
+                command.envs(key.environment.clone());
             }
             KeyAccess::Card(..) => {}
         }

@@ -9,14 +9,14 @@ use keymark_bench::{Algorithm, Curve, Error, Family};
 use keymark_stores::pkcs11::ProgramKey;
 
 use crate::installed::BroughtBy;
-use crate::openssl::{OpensslConfig, TokenWay};
+use crate::openssl::TokenWay;
 use crate::templates::{Comments, plain, written};
 use crate::tls::servers::certificate;
 use crate::tls::servers::identity::Certificates;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Handshakes, is_weak};
 use crate::tls::servers::text::{Pair, Tls, comment};
-use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
+use crate::tls::servers::token::{self, uri_pem};
 use crate::tls::servers::{TWO_MODULES, impossible};
 
 /// Place of the administrator's key.
@@ -90,16 +90,13 @@ struct Steps<'g> {
     library: &'g str,
     /// The keys, in a sentence.
     subject: &'g str,
-    /// Way to keys on a token.
-    way: Option<TokenWay>,
-    engine: bool,
+    tls: &'g Tls<'g>,
     has_files: bool,
     host: &'g str,
     directory: &'g str,
     /// OpenSSL's configuration, where a key is on a token.
     openssl: Option<String>,
     keys: &'g [GuideKey],
-    variables: &'g [(String, String)],
     /// Steps of the kind of server.
     steps: String,
 }
@@ -145,8 +142,10 @@ pub fn guide(
     let on_token = token_of(&sources);
     let (mut openssl, mut variables) = (None, Vec::new());
     if let Some((key, way)) = on_token {
-        let loadable = installed.openssl()?.get(way)?;
-        openssl = Some(openssl_configuration(key, way, &loadable, directory)?);
+        let pin_file = directory.join("pin");
+        let by = (Some(plain(DIRECTORY, &pin_file)?), 1);
+        let build = installed.openssl()?;
+        openssl = Some(build.configuration(way, key.module(), by, Comments::Written)?);
         variables = assignments(key, directory)?;
     }
     let directory = plain(DIRECTORY, directory)?;
@@ -172,14 +171,12 @@ pub fn guide(
             1 => "its key",
             _ => "two keys, one RSA and one ECDSA,",
         },
-        way: on_token.map(|(_, way)| way),
-        engine: tls.by_engine(),
+        tls: &tls,
         has_files: sources.iter().any(in_file),
         host,
         directory,
         openssl,
         keys: &keys,
-        variables: &tls.variables,
         steps: (installed.kind.configuration)(installed.kind, &tls, None)?,
     };
     Ok(Guide::read(&written(&steps, Comments::Written)?))
@@ -267,24 +264,6 @@ fn genpkey(algorithm: Algorithm) -> Result<String, Error> {
         }
     };
     Ok(format!("-algorithm {kind}"))
-}
-
-/// Configuration of OpenSSL for all keys on the token.
-fn openssl_configuration(
-    key: &ProgramKey,
-    way: TokenWay,
-    loadable: &Path,
-    directory: &Path,
-) -> Result<String, Error> {
-    let pin_file = directory.join("pin");
-    let configuration = OpensslConfig {
-        way,
-        loadable: plain(LOADABLE, loadable)?,
-        module: plain(MODULE, key.module())?,
-        pin_file: Some(plain(DIRECTORY, &pin_file)?),
-        init: 1,
-    };
-    written(&configuration, Comments::Written)
 }
 
 /// Environment of modules and OpenSSL, for a line of shell.

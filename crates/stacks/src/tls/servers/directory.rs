@@ -15,7 +15,7 @@ use crate::tls::servers::identity::{Identity, PrivateKey};
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
 use crate::tls::servers::text::{Pair, ServerFrame, Tls};
-use crate::tls::servers::token::{self, TokenTraces, Tracing};
+use crate::tls::servers::token::{self, TokenTrace, Tracing};
 use crate::tls::servers::worker_user::WorkerUser;
 
 /// The file that is served.
@@ -35,8 +35,8 @@ pub(crate) struct ServerDirectory {
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// File with the token's PIN, the standard input of the process.
     pub(crate) pin: Option<File>,
-    /// Modules that count the calls to tokens.
-    pub(crate) traces: TokenTraces,
+    /// Module that counts the calls to the token.
+    pub(crate) trace: Option<TokenTrace>,
     /// Removed last.
     pub(crate) private: PrivateDir,
 }
@@ -56,7 +56,7 @@ impl ServerDirectory {
             capacity: Capacity::default(),
             environment: Vec::new(),
             pin: None,
-            traces: TokenTraces::default(),
+            trace: None,
             private,
         })
     }
@@ -130,9 +130,9 @@ impl ServerDirectory {
         if let Some(dh) = dh {
             write_private(&self.private.path().join("dh.pem"), dh.pem.as_bytes())?;
         }
-        if let Some(authority) = spec.client.as_ref().and_then(Identity::authority_pem) {
-            let file = self.private.path().join("clients.pem");
-            write_private(&file, authority.as_bytes())?;
+        if let Some(client) = &spec.client {
+            let authority = client.authority.to_pem().during(PEM)?;
+            write_private(&self.private.path().join("clients.pem"), &authority)?;
         }
         let dh = dh.map(|_| Ok::<_, Error>(format!("{}/dh.pem", self.path()?)));
         let configuration = match openssl_conf {
@@ -174,14 +174,16 @@ impl ServerDirectory {
             }
             PrivateKey::Token(key, way) => (key, *way),
         };
-        let module = match identity.tracing {
-            Tracing::Off => key.module().to_owned(),
-            Tracing::Calls => {
-                let worker = self.worker.as_ref();
-                self.traces.before(key.module(), &self.private, worker)?
-            }
-        };
-        let files = token::write(server, (key, way), &module, directory)?;
+        if identity.tracing == Tracing::Calls && self.trace.is_none() {
+            let worker = self.worker.as_ref();
+            self.trace = Some(TokenTrace::before(key.module(), &self.private, worker)?);
+        }
+        // All keys on tokens are behind one module.
+        let module = self
+            .trace
+            .as_ref()
+            .map_or(key.module(), |own| own.module.as_path());
+        let files = token::write(server, (key, way), module, directory)?;
         openssl_conf.get_or_insert(files.configuration);
         self.pin = self.pin.take().or(files.pin);
         self.environment.extend(key.environment.iter().cloned());

@@ -29,8 +29,8 @@ pub struct Identity {
     pub algorithm: Algorithm,
     /// The server's certificate.
     pub certificate: X509,
-    /// Certificate that a client has to trust; none of one that keymark has not made.
-    pub authority: Option<X509>,
+    /// Certificate that a client has to trust.
+    pub authority: X509,
     /// Counting of the server's calls for a key on a token.
     pub tracing: Tracing,
     pub(crate) key: PrivateKey,
@@ -60,7 +60,7 @@ impl Identity {
         Ok(Self {
             algorithm,
             certificate: authority.issue(public, purpose)?,
-            authority: Some(authority.certificate().clone()),
+            authority: authority.certificate().clone(),
             tracing: Tracing::Off,
             key,
         })
@@ -111,12 +111,6 @@ impl Identity {
         Self::certified(algorithm, &public, key, Purpose::Server)
     }
 
-    /// Certificate that a client has to trust, in PEM.
-    pub fn authority_pem(&self) -> Option<String> {
-        let pem = self.authority.as_ref()?.to_pem().ok()?;
-        String::from_utf8(pem).ok()
-    }
-
     /// Way of the server to the private key; none where it is in a file.
     pub fn way(&self) -> Option<TokenWay> {
         self.token().map(|(_, way)| way)
@@ -132,12 +126,19 @@ impl Identity {
 
 /// Certificates of a host: one, or an ECDSA one with an RSA one for old clients.
 #[derive(Debug, Clone)]
-pub struct Certificates(Vec<Identity>);
+pub struct Certificates {
+    /// The only one, or the RSA one.
+    pub first: Identity,
+    second: Option<Identity>,
+}
 
 impl Certificates {
     /// Creates a set of one.
-    pub fn one(identity: Identity) -> Self {
-        Self(vec![identity])
+    pub const fn one(identity: Identity) -> Self {
+        Self {
+            first: identity,
+            second: None,
+        }
     }
 
     /// Two, in either order.
@@ -146,10 +147,15 @@ impl Certificates {
     /// When they are not an RSA and an ECDSA one.
     pub fn of_two(one: Identity, other: Identity) -> Result<Self, Error> {
         Self::check_two(one.algorithm, other.algorithm)?;
-        let mut both = vec![one, other];
-        // RSA comes first.
-        both.sort_by_key(|one| !matches!(one.algorithm.family(), Family::Rsa(_)));
-        Ok(Self(both))
+        let (first, second) = if matches!(one.algorithm.family(), Family::Rsa(_)) {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        Ok(Self {
+            first,
+            second: Some(second),
+        })
     }
 
     /// Checks whether two such keys are a pair.
@@ -169,6 +175,6 @@ impl Certificates {
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Identity> {
-        self.0.iter()
+        std::iter::once(&self.first).chain(&self.second)
     }
 }

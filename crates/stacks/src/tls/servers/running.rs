@@ -24,7 +24,7 @@ use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::{self, ServerFault};
 use crate::tls::servers::process::{self, ServerProcesses};
 use crate::tls::servers::spec::{ServerSpec, is_weak};
-use crate::tls::servers::token::CallsSoFar;
+use crate::tls::servers::token::{CallsSoFar, TokenTrace};
 use crate::tls::servers::{TWO_MODULES, impossible};
 
 /// Limit until a server answers: a token may take seconds to log in, in each worker.
@@ -89,51 +89,72 @@ impl RunningServer {
     /// # Errors
     /// When that cannot be read.
     pub fn calls(&self) -> Result<Option<CallsSoFar>, Error> {
-        self.process.directory.traces.read()
+        let trace = self.process.directory.trace.as_ref();
+        trace.map(TokenTrace::read).transpose()
     }
 
     /// Waits until no connection is open any more, those that clients have left included, and a new one is answered. A
-    /// server whose key is slow works on handshakes that nobody waits for; the next load would wait behind them. Says
-    /// how long it took.
-    ///
-    /// # Errors
-    /// When connections are left after that time, or the server has ended or does not answer.
-    pub fn drain(&mut self, limit: Duration) -> Result<Duration, Error> {
+    /// server whose key is slow works on handshakes that nobody waits for; the next load would wait behind them. Returns
+    /// how long it took; none when connections are left after that time, or the server has ended or does not answer.
+    pub fn drain(&mut self, limit: Duration) -> Option<Duration> {
         let clock = MonotonicClock::new();
         let begin = clock.now();
         let deadline = begin.after(limit);
-        let call = format!("draining {}", self.installed.name());
-        loop {
-            self.process.check()?;
-            let open = process::connections(self.process.address.port());
-            if open == 0 {
-                break;
-            }
-            if clock.now() >= deadline {
-                let reason = format!(
-                    "{open} connections are still open after {} s",
-                    limit.as_secs_f64()
-                );
-                return Err(Error::call(
-                    call,
-                    reason,
-                    "give it more time, or use a new server",
-                ));
+        let address = self.process.address;
+        while process::connections(address.port()) > 0 {
+            if clock.now() >= deadline || self.process.check().is_err() {
+                return None;
             }
             std::thread::sleep(DRAIN_STEP);
         }
-        let (address, client) = (self.process.address, self.spec.client_identity());
-        answers(address, &self.spec, client)
-            .map_err(|why| Error::call(call, why, "its log says more"))?;
-        Ok(clock.now().since(begin))
+        answers(address, &self.spec, self.spec.client_identity()).ok()?;
+        Some(clock.now().since(begin))
     }
 
     /// Everything about it, for the record.
     pub fn describe(&self) -> BTreeMap<String, String> {
+        let (installed, spec) = (&self.installed, &self.spec);
+        let (library, handshakes) = (&installed.library, &spec.handshakes);
+        let mut described = BTreeMap::new();
+        let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
+        tell("server", installed.name().to_lowercase());
+        tell("server_version", installed.version.to_string());
+        if let Some(mpm) = installed.kind.mpm {
+            tell("mpm", mpm.to_owned());
+        }
+        tell(library.name, library.version.to_string());
+        let versions: Vec<&str> = handshakes.versions.iter().map(|one| one.word()).collect();
+        tell("protocol", versions.join(" "));
+        tell("ciphers", handshakes.ciphers.to_owned());
+        let groups: Vec<&str> = handshakes.groups.iter().map(|one| one.word()).collect();
+        tell("groups", groups.join(":"));
+        let dh = handshakes.dh.map(|dh| {
+            let bits = dh.bits;
+            format!("{bits} bits by openssl dhparam: exponents as long as the prime")
+        });
+        tell(
+            "dh_parameters",
+            dh.unwrap_or_else(|| "none given".to_owned()),
+        );
+        let level = if spec.is_weakened() {
+            format!("1, for {}", spec.weaknesses().join(" and "))
+        } else {
+            "of the distribution".to_owned()
+        };
+        tell("security_level", level);
+        let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
+        tell("certificates", identities.join(", "));
+        // With TLS 1.3 OpenSSL sends two all the same; no server takes one that has them off.
+        tell("session_tickets", handshakes.tickets().to_owned());
+        tell("session_cache", "off".to_owned());
+        tell("processes", spec.capacity.processes.to_string());
+        tell("connections", spec.capacity.connections.to_string());
+        tell("body_bytes", spec.body.to_string());
         let worker = self.process.directory.worker.as_ref();
-        let user = worker.filter(|_| self.installed.library.openssl.is_some());
+        let user = worker.filter(|_| library.openssl.is_some());
         let user = user.map_or("as keymark", |worker| worker.name.as_str());
-        describe(&self.installed, &self.spec, user)
+        tell("worker_user", user.to_owned());
+        described
     }
 }
 
@@ -195,53 +216,6 @@ fn check(server: &InstalledServer, spec: &ServerSpec) -> Result<(), Error> {
     (server.kind.check)(server, spec)
 }
 
-fn describe(
-    installed: &InstalledServer,
-    spec: &ServerSpec,
-    user: &str,
-) -> BTreeMap<String, String> {
-    let handshakes = &spec.handshakes;
-    let mut described = BTreeMap::new();
-    let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
-    tell("server", installed.name().to_lowercase());
-    tell("server_version", installed.version.to_string());
-    if let Some(mpm) = installed.kind.mpm {
-        tell("mpm", mpm.to_owned());
-    }
-    let library = &installed.library;
-    tell(library.name, library.version.to_string());
-    let words = |words: Vec<&str>, between| words.join(between);
-    let versions = handshakes.versions.iter().map(|version| version.word());
-    tell("protocol", words(versions.collect(), " "));
-    tell("ciphers", handshakes.ciphers.to_string());
-    let groups = handshakes.groups.iter().map(|exchange| exchange.word());
-    tell("groups", words(groups.collect(), ":"));
-    let dh = handshakes.dh.map(|dh| {
-        let bits = dh.bits;
-        format!("{bits} bits by openssl dhparam: exponents as long as the prime")
-    });
-    tell(
-        "dh_parameters",
-        dh.unwrap_or_else(|| "none given".to_owned()),
-    );
-    let level = if spec.is_weakened() {
-        format!("1, for {}", spec.weaknesses().join(" and "))
-    } else {
-        "of the distribution".to_owned()
-    };
-    tell("security_level", level);
-    let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
-    tell("certificates", identities.join(", "));
-    // With TLS 1.3 OpenSSL sends two all the same; no server takes one that has them off.
-    tell("session_tickets", handshakes.tickets().to_owned());
-    tell("session_cache", "off".to_owned());
-    tell("processes", spec.capacity.processes.to_string());
-    tell("connections", spec.capacity.connections.to_string());
-    tell("body_bytes", spec.body.to_string());
-    tell("worker_user", user.to_owned());
-    described
-}
-
 fn identity_words(identity: &Identity) -> String {
     let weak = if is_weak(identity.algorithm) {
         " (weak)"
@@ -284,12 +258,7 @@ impl Served {
             command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
         command
-            .envs(
-                directory
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
+            .envs(directory.environment.clone())
             .env("LC_ALL", "C")
             .current_dir(directory.private.path());
         let mut served = Self {
@@ -359,20 +328,9 @@ impl Served {
         }
     }
 
-    /// Its log, which is gone with the value.
-    pub fn log(&self) -> String {
-        log::read(&self.directory.log)
-    }
-
-    /// The last lines of that, without control characters.
+    /// The last lines of its log, without control characters.
     pub fn log_end(&self) -> Vec<String> {
         log::end(&self.directory.log)
-    }
-
-    /// Ends it, and says what it has written to its end.
-    pub fn stop(mut self) -> String {
-        self.running.stop();
-        self.log()
     }
 
     /// Error with the fault in the log.

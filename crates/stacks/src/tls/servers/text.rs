@@ -109,8 +109,21 @@ impl Tls<'_> {
         names.join(":")
     }
 
+    /// The way to the keys on a token, which is one for all of them.
+    fn way(&self) -> Option<TokenWay> {
+        self.pairs.iter().find_map(|pair| pair.way)
+    }
+
     pub(crate) fn is_on_token(&self) -> bool {
-        self.pairs.iter().any(|pair| pair.way.is_some())
+        self.way().is_some()
+    }
+
+    pub(crate) fn by_engine(&self) -> bool {
+        self.way() == Some(TokenWay::Engine)
+    }
+
+    pub(crate) fn by_provider(&self) -> bool {
+        self.way() == Some(TokenWay::Provider)
     }
 
     /// The index of the first such key; past the last where there is none.
@@ -119,15 +132,5 @@ impl Tls<'_> {
             .iter()
             .position(Pair::is_by_engine)
             .unwrap_or(self.pairs.len())
-    }
-
-    pub(crate) fn by_engine(&self) -> bool {
-        self.pairs.iter().any(Pair::is_by_engine)
-    }
-
-    pub(crate) fn by_provider(&self) -> bool {
-        self.pairs
-            .iter()
-            .any(|pair| pair.way == Some(TokenWay::Provider))
     }
 }

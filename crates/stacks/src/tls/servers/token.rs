@@ -16,27 +16,23 @@ use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace;
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::pkcs11::wrapped;
-use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
+use keymark_stores::places::memory_file::STANDARD_INPUT;
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
 
 use crate::installed::SearchPath;
-use crate::openssl::key::{complaint, refuse_pin};
-use crate::openssl::{OpensslConfig, PROGRAM, TokenWay};
+use crate::openssl::key::{complaint, pin_file, refuse_pin};
+use crate::openssl::{PROGRAM, TokenWay};
 use crate::programs::write_private;
-use crate::templates::{Comments, plain, written};
+use crate::templates::Comments;
 use crate::tls::servers::kind::InstalledServer;
 use crate::tls::servers::log::visible;
 use crate::tls::servers::worker_user::WorkerUser;
 
-/// Name of the engine's or provider's file in messages.
-pub(crate) const LOADABLE: &str = "the engine's or provider's file";
-pub(crate) const MODULE: &str = "the PKCS#11 module's file";
-
 /// Files that OpenSSL needs for a token's key, in a directory.
 pub(crate) struct TokenFiles {
     /// The name of its configuration.
-    pub(crate) configuration: std::path::PathBuf,
+    pub(crate) configuration: PathBuf,
     /// The key's URI, as the way wants it.
     pub(crate) uri: String,
     /// File with the PIN, if it is the program's standard input.
@@ -51,25 +47,15 @@ pub(crate) fn write(
     module: &Path,
     directory: &Path,
 ) -> Result<TokenFiles, Error> {
-    let pin = key
-        .pin
-        .as_ref()
-        .map(|pin| memory_file::holding(pin.expose().as_bytes()));
-    let pin = pin.transpose()?;
-    let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
-    let loadable = server.openssl()?.get(way)?;
-    let text = OpensslConfig {
-        way,
-        loadable: plain(LOADABLE, &loadable)?,
-        module: plain(MODULE, module)?,
-        pin_file: pin.as_ref().map(|_| STANDARD_INPUT),
-        init: 1,
-    };
+    let pin = pin_file(key)?;
+    let by_name = pin.as_ref().map(|_| STANDARD_INPUT);
+    let build = server.openssl()?;
+    let text = build.configuration(way, module, (by_name, 1), Comments::Left)?;
     let configuration = directory.join("openssl.cnf");
-    write_private(&configuration, written(&text, Comments::Left)?.as_bytes())?;
+    write_private(&configuration, text.as_bytes())?;
     Ok(TokenFiles {
         configuration,
-        uri: uri(key, way, pin_file),
+        uri: uri(key, way, by_name.map(Path::new)),
         pin,
     })
 }
@@ -110,7 +96,7 @@ pub(crate) fn public_key(
         command.stdin(pin);
     }
     command
-        .envs(key.environment.iter().map(|(name, value)| (name, value)))
+        .envs(key.environment.clone())
         .env("LC_ALL", "C")
         .env("OPENSSL_CONF", &files.configuration)
         .args(["pkey", "-pubout"]);
@@ -176,16 +162,11 @@ pub enum Tracing {
     Off,
 }
 
-/// The modules that count the calls of one server, one for each that it would have loaded.
-#[derive(Debug, Default)]
-pub(crate) struct TokenTraces(Vec<TokenTrace>);
-
+/// The module that counts the calls of one server, in place of the only one that it would have loaded.
 #[derive(Debug)]
-struct TokenTrace {
-    /// Module of the token.
-    target: PathBuf,
+pub(crate) struct TokenTrace {
     /// Module that the server loads.
-    own: PathBuf,
+    pub(crate) module: PathBuf,
     file: PathBuf,
 }
 
@@ -206,48 +187,37 @@ impl CallsSoFar {
     }
 }
 
-impl TokenTraces {
-    /// Returns the module that the server loads in place of `target`. Workers run as another user and count their
+impl TokenTrace {
+    /// Makes the module that the server loads in place of `target`. Workers run as another user and count their
     /// calls: the file exists before they do, and they may write it.
     pub(crate) fn before(
-        &mut self,
         target: &Path,
         place: &PrivateDir,
         worker: Option<&WorkerUser>,
-    ) -> Result<PathBuf, Error> {
-        if let Some(known) = self.0.iter().find(|known| known.target == target) {
-            return Ok(known.own.clone());
-        }
-        let directory = place.subdirectory(&format!("traced{}", self.0.len()))?;
+    ) -> Result<Self, Error> {
+        let directory = place.subdirectory("traced")?;
         let file = directory.join("trace");
-        let own = wrapped(&settings(target, &file)?, &directory, LIBRARY)?;
+        let module = wrapped(&settings(target, &file)?, &directory, LIBRARY)?;
         trace::create(&file).during(format_args!("making {}", file.display()))?;
         if let Some(worker) = worker {
             worker.let_read(&directory)?;
-            worker.let_read(&own)?;
-            worker.let_read(&Settings::beside(&own))?;
+            worker.let_read(&module)?;
+            worker.let_read(&Settings::beside(&module))?;
             worker.let_write(&file)?;
         }
-        self.0.push(TokenTrace {
-            target: target.to_owned(),
-            own: own.clone(),
-            file,
-        });
-        Ok(own)
+        Ok(Self { module, file })
     }
 
-    /// Calls so far; none where nothing is counted.
-    pub(crate) fn read(&self) -> Result<Option<CallsSoFar>, Error> {
+    /// Calls so far.
+    pub(crate) fn read(&self) -> Result<CallsSoFar, Error> {
         let mut sum = CallsSoFar::default();
-        for TokenTrace { file, .. } in &self.0 {
-            for thread in trace::read(file).during("reading what the server asked")? {
-                sum.add(CallsSoFar {
-                    processes: BTreeSet::from([thread.process]),
-                    calls: thread.calls,
-                });
-            }
+        for thread in trace::read(&self.file).during("reading what the server asked")? {
+            sum.add(CallsSoFar {
+                processes: BTreeSet::from([thread.process]),
+                calls: thread.calls,
+            });
         }
-        Ok((!self.0.is_empty()).then_some(sum))
+        Ok(sum)
     }
 }
 

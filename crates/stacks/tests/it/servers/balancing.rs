@@ -5,7 +5,6 @@ use std::num::NonZeroU16;
 use keymark_stacks::tls::Balance;
 use keymark_stacks::tls::servers::{Balancer, HAPROXY, SearchPath};
 use keymark_testkit::waiting::until;
-use nix::sys::signal::Signal;
 
 use super::client::{has_document, s_client, spec, started};
 
@@ -29,11 +28,10 @@ fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {
             )
         };
         assert_eq!(kinds(&balancer), (3, 3), "{balance:?}");
-        for process in servers[1].process.processes() {
-            process.signal(Signal::SIGKILL);
-        }
+        servers[1].process.kill();
         until("haproxy has seen it", || {
-            balancer.process.log().contains("backend1 is DOWN")
+            let log = balancer.process.log_end().concat();
+            log.contains("backend1 is DOWN")
         });
         assert_eq!(kinds(&balancer), (6, 0));
         balancer.process.check().unwrap();

@@ -17,13 +17,8 @@ use keymark_testkit::place::said;
 /// What it says when it has asked for the document over a connection of that kind.
 pub fn s_client(address: SocketAddr, arguments: &[&str]) -> String {
     let mut child = Command::new("timeout")
-        .args([
-            "30",
-            "openssl",
-            "s_client",
-            "-connect",
-            &address.to_string(),
-        ])
+        .args(["30", "openssl", "s_client", "-connect"])
+        .arg(address.to_string())
         .args(["-servername", "localhost", "-ign_eof"])
         .args(arguments)
         .env("OPENSSL_CONF", "/dev/null")
@@ -45,7 +40,7 @@ pub fn verified(server: &RunningServer, arguments: &[&str]) -> String {
     let file = place.path().join("authorities.pem");
     let authorities = server.spec.certificates.iter();
     let pem: Vec<u8> = authorities
-        .flat_map(|identity| identity.authority.as_ref().unwrap().to_pem().unwrap())
+        .flat_map(|identity| identity.authority.to_pem().unwrap())
         .collect();
     fs::write(&file, pem).unwrap();
     let options = ["-verify_return_error", "-verify_hostname", "localhost"];

@@ -64,27 +64,12 @@ fn certify(directory: &Path) {
         said(&done)
     };
     run(&[&authority[..], &[&file("ca.key"), "-out", &file("ca.pem")]].concat());
-    let told = run(&[
-        "req",
-        "-in",
-        &file("request.pem"),
-        "-noout",
-        "-verify",
-        "-text",
-    ]);
+    let request = ["-in", &file("request.pem")];
+    let told = run(&[&["req", "-noout", "-verify", "-text"], &request[..]].concat());
     assert_says(&told, ["DNS:www.example.org"]);
-    run(&[
-        "x509",
-        "-req",
-        "-in",
-        &file("request.pem"),
-        "-CA",
-        &file("ca.pem"),
-        "-CAkey",
-        &file("ca.key"),
-        "-out",
-        &file("certificate.pem"),
-    ]);
+    let [ca, key, out] = ["ca.pem", "ca.key", "certificate.pem"].map(file);
+    let by = ["-CA", &ca, "-CAkey", &key, "-out", &out];
+    run(&[&["x509", "-req"], &request[..], &by].concat());
 }
 
 /// The servers' own test of a configuration, which loads the key.
@@ -108,12 +93,7 @@ fn tested(software: &str, guide: &Guide, directory: &Path, environment: &[(&str,
             );
             fs::write(&file, text).unwrap();
             let mut command = Command::new(installed(software).program);
-            command
-                .arg("-t")
-                .arg("-p")
-                .arg(directory)
-                .arg("-c")
-                .arg(&file);
+            command.arg("-tp").arg(directory).arg("-c").arg(&file);
             command.arg("-e").arg(directory.join("log"));
             command
         }

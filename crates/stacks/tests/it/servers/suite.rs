@@ -88,7 +88,7 @@ fn negotiated(server: &RunningServer, words: &[&str]) {
         assert!(
             said.contains(word),
             "{word} in {said}\n{}",
-            server.process.log()
+            server.process.log_end().join("\n")
         );
     }
     assert_says(&said, ["Verification: OK"]);
@@ -286,8 +286,7 @@ fn is_drained_when_nobody_is_connected_any_more(software: &str) {
     let mut server = started(software, &spec("nistp256", "x25519"));
     // A client that says nothing, and one that has left.
     let silent = TcpStream::connect(server.process.address).unwrap();
-    let error = server.drain(Duration::from_millis(300)).unwrap_err();
-    assert_says(&error, ["1 connections are still open after 0.3 s"]);
+    assert_eq!(server.drain(Duration::from_millis(300)), None);
     drop(silent);
     let took = server.drain(Duration::from_secs(20)).unwrap();
     assert!(took < Duration::from_secs(20), "{took:?}");

@@ -76,7 +76,8 @@ fn a_key_on_a_token_serves_on_each_software_by_each_way() {
                 }
                 let described = server.describe();
                 assert!(described["certificates"].ends_with(&format!("on a token by the {way}")));
-                let log = server.process.stop();
+                let master = server.process.processes()[0].number;
+                let log = fs::read_to_string(format!("/proc/{master}/cwd/error.log")).unwrap();
                 assert_silent(&log, [PIN]);
             }
         }

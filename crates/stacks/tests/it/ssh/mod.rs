@@ -4,7 +4,7 @@ mod token;
 
 use std::any::Any;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
@@ -32,7 +32,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let dir = PrivateDir::new().unwrap();
-        let agent = SshAgent::start(&OpenSsh::find(None).unwrap(), dir.path()).unwrap();
+        let agent = SshAgent::start(&OpenSsh::find().unwrap(), dir.path()).unwrap();
         Self {
             agent: Arc::new(agent),
             dir,
@@ -69,11 +69,6 @@ impl Place {
 
 fn test_key(algorithm: &str) -> TestKey {
     TestKey::generate(algorithm.parse().unwrap()).unwrap()
-}
-
-fn text(output: &Output) -> String {
-    let said = [output.stdout.as_slice(), &output.stderr].concat();
-    String::from_utf8_lossy(&said).into_owned()
 }
 
 #[test]

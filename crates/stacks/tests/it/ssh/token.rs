@@ -24,7 +24,7 @@ use keymark_testkit::process::{free_port, this_test_program};
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 
-use super::{Place, text};
+use super::Place;
 use crate::suite::passes;
 
 /// Set in the child that runs the test: SoftHSM2 finds its tokens by its environment.
@@ -39,8 +39,8 @@ fn in_a_child(name: &str) {
     for (kind, id, label, _) in KEYS {
         token.make_key(kind, id, label);
     }
-    let said = said(&token.run(this_test_program(name).env(CHILD, "1")));
-    assert_says(&said, ["1 passed"]);
+    let child = token.run(this_test_program(name).env(CHILD, "1"));
+    assert_says(&said(&child), ["1 passed"]);
 }
 
 /// An agent with the token's keys, and the public half of the one that is meant.
@@ -56,14 +56,12 @@ impl Logged {
         let uri = format!("{URI};object={label}").parse().unwrap();
         let token = TokenHere::known(&module, &uri, &user, &Run::new(0)).unwrap();
         let store: &dyn KeyStore = &token;
-        let key = store.key(Capability::new(
-            algorithm.parse().unwrap(),
-            Operation::Authenticate,
-        ));
-        let key = key.unwrap();
+        let algorithm = algorithm.parse().unwrap();
+        let capability = Capability::new(algorithm, Operation::Authenticate);
+        let key = store.key(capability).unwrap();
         let dir = PrivateDir::new().unwrap();
         let program = token.program_key(&key).unwrap();
-        let agent = SshAgent::with_token(&OpenSsh::find(None).unwrap(), dir.path(), &program);
+        let agent = SshAgent::with_token(&OpenSsh::find().unwrap(), dir.path(), &program);
         let agent = Arc::new(agent.unwrap());
         Self {
             place: Place { agent, dir },
@@ -92,7 +90,7 @@ impl Server {
             .arg(&host_key)
             .output()
             .unwrap();
-        assert!(made.status.success(), "{}", text(&made));
+        assert!(made.status.success(), "{}", said(&made));
         let allowed = logged.place.file("authorized_keys", &logged.public_line());
         let port = free_port();
         let configuration = format!(
@@ -127,13 +125,8 @@ impl Server {
     fn login(&self, logged: &Logged, identity: &Path) -> std::process::Output {
         let mut ssh = logged.place.command("ssh");
         ssh.args(["-F", "none", "-p", &self.port.to_string()])
-            .args(["-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no"])
-            .args([
-                "-o",
-                "UserKnownHostsFile=/dev/null",
-                "-o",
-                "IdentitiesOnly=yes",
-            ])
+            .args(["-oBatchMode=yes", "-oStrictHostKeyChecking=no"])
+            .args(["-oUserKnownHostsFile=/dev/null", "-oIdentitiesOnly=yes"])
             .arg("-i")
             .arg(identity)
             .args(["127.0.0.1", "echo $((6 * 7))"]);
@@ -160,13 +153,13 @@ fn a_server_lets_in_who_has_the_token_and_nobody_else() {
         let server = Server::start(&logged);
         let mine = logged.place.file("mine.pub", &logged.public_line());
         let output = server.login(&logged, &mine);
-        assert!(output.status.success(), "{}", text(&output));
+        assert!(output.status.success(), "{}", said(&output));
         assert_eq!(String::from_utf8_lossy(&output.stdout), "42\n");
         let (_, _, other, other_algorithm) = KEYS[usize::from(label == KEYS[0].2)];
         let other = Logged::in_with(other, other_algorithm);
         let others = logged.place.file("others.pub", &other.public_line());
         let refused = server.login(&other, &others);
-        assert!(!refused.status.success(), "{}", text(&refused));
-        assert_says(&text(&refused), ["Permission denied"]);
+        assert!(!refused.status.success(), "{}", said(&refused));
+        assert_says(&said(&refused), ["Permission denied"]);
     }
 }
