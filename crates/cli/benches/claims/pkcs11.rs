@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Load, Parameters, StackName};
+use keymark_bench::case::{Case, Load};
 use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
 use keymark_native::cryptoki::under_way::{UnderWay, Watched, tell_in};
 use keymark_shim_protocol::pkcs11::Call as Noted;
 use keymark_stacks::raw::RawStack;
@@ -194,19 +195,11 @@ impl Own {
             .into_iter()
             .next()
             .ok_or("there is no such token")?;
-        let identity = device.identity();
+        let sign = Capability::new(key.parse()?, Operation::Sign);
         let case = Case {
-            device: identity.device.clone(),
-            store: identity.kind,
-            provenance: identity.provenance,
-            algorithm: key.parse()?,
-            operation: Operation::Sign,
-            stack: StackName::RAW,
-            parameters: Parameters::NONE,
             load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
             input_bytes: 40,
-            replica: 0,
-            strength: None,
+            ..device.identity().case(sign)
         };
         let stack = RawStack::new(device.open(&Run::new(0))?, 0);
         Ok(Self { case, stack })
