@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{KEYMARK, captured, end_of, interrupt};
 
 /// The twin of a card of that name with these services, as a device.
-fn made_up(place: &Place, name: &str, services: &str) -> String {
+pub(crate) fn made_up(place: &Place, name: &str, services: &str) -> String {
     let file = place.path(&format!("{name}.toml"));
     let head = format!("schema = 1\nname = '{name}'\nproduct = 'a card'\nsource = 'made up'\n");
     std::fs::write(&file, head + services).unwrap();
