@@ -40,6 +40,11 @@ fn judged(keys: Vec<FoundKey>, question: &AuditQuestion) -> Audit {
     )
 }
 
+/// A key that is judged alone.
+fn alone(key: FoundKey, until: Option<&str>) -> FoundKey {
+    judged(vec![key], &question(until)).keys.remove(0)
+}
+
 fn kinds(audit: &FoundKey) -> Vec<FindingKind> {
     audit.findings.iter().map(|finding| finding.kind).collect()
 }
@@ -112,20 +117,12 @@ fn the_same_key_twice_is_one_and_shares_nothing() {
 #[test]
 fn a_bit_less_or_a_day_more_changes_the_status() {
     let with = |bits: u32, until: Option<&str>| {
-        let audit = judged(vec![key("one", sound(bits))], &question(until));
-        let levels = audit.keys[0].findings.iter();
-        let levels: Vec<_> = levels
-            .map(|finding| (finding.kind, finding.level))
-            .collect();
-        levels
+        let found = alone(key("one", sound(bits)), until).findings.into_iter();
+        let levels = found.map(|finding| (finding.kind, finding.level));
+        levels.collect::<Vec<_>>()
     };
-    assert_eq!(
-        with(2047, None),
-        [
-            (FindingKind::Short, Level::Error),
-            (FindingKind::Policy, Level::Error)
-        ]
-    );
+    let errors = [FindingKind::Short, FindingKind::Policy].map(|kind| (kind, Level::Error));
+    assert_eq!(with(2047, None), errors);
     assert_eq!(with(2048, None), []);
     assert_eq!(with(2048, Some("2030-12-31")), []);
     assert_eq!(
@@ -147,8 +144,8 @@ fn a_key_ends_with_its_last_day_and_a_broken_hash_matters_where_it_is_verified()
             }),
             ..key("one", sound(3072))
         };
-        let audit = judged(vec![key], &question(None));
-        (kinds(&audit.keys[0]), audit.keys[0].is_weak())
+        let found = alone(key, None);
+        (kinds(&found), found.is_weak())
     };
     assert_eq!(
         found(Some("2026-11-23"), None),
@@ -188,8 +185,7 @@ fn weak_numbers_are_found_of_each_kind() {
             FindingKind::UnknownAlgorithm,
         ),
     ] {
-        let audit = judged(vec![key("one", weak)], &question(None));
-        let found = kinds(&audit.keys[0]);
+        let found = kinds(&alone(key("one", weak), None));
         assert!(found.contains(&kind), "{kind}: {found:?}");
     }
 }
@@ -205,13 +201,11 @@ fn numbers_beyond_every_program_are_not_calculated_with() {
         (PublicKey::rsa(&p, &[1, 0, 1]), "a modulus"),
         (PublicKey::rsa(&long(16_385), &[1, 0, 1]), "one bit"),
     ] {
-        let audit = judged(
-            vec![
-                self::key("one", key.clone()),
-                self::key("two", of_primes(521, 607)),
-            ],
-            &question(None),
-        );
+        let both = vec![
+            self::key("one", key.clone()),
+            self::key("two", of_primes(521, 607)),
+        ];
+        let audit = judged(both, &question(None));
         let kinds = kinds(&audit.keys[0]);
         assert!(
             audit.keys[0].is_weak() && kinds.contains(&FindingKind::Malformed),
@@ -226,10 +220,7 @@ fn numbers_beyond_every_program_are_not_calculated_with() {
             assert!(!kinds.contains(&calculated), "{what}: {calculated}");
         }
     }
-    assert_eq!(
-        kinds(&judged(vec![key("one", sound(16_384))], &question(None)).keys[0]),
-        []
-    );
+    assert_eq!(kinds(&alone(key("one", sound(16_384)), None)), []);
 }
 
 #[test]
@@ -242,11 +233,8 @@ fn sarif_has_a_rule_for_each_result_and_a_place() {
         "a b#c?d%41.pem\\n::error::\\u{1b}[2J:1"
     );
     assert!(key.owner.contains(is_unseen));
-    let log = sarif::log(
-        &judged(vec![key], &question(None)),
-        "1",
-        "https://example.org",
-    );
+    let audit = judged(vec![key], &question(None));
+    let log = sarif::log(&audit, "1", "https://example.org");
     let run = &log["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     let results = run["results"].as_array().unwrap();

@@ -59,6 +59,10 @@ pub(crate) struct PurposeFacts {
     software: bool,
     /// The command that measures what ranks the keys.
     measurement: String,
+    /// The command by which keymark itself measures them.
+    measure: String,
+    /// What that measures unless keys are named.
+    keys: String,
     /// The programs whose figures say what the purpose costs, the most telling first.
     ways: Vec<Way>,
 }
@@ -69,6 +73,12 @@ static PURPOSES: LazyLock<BTreeMap<Purpose, PurposeFacts>> =
 impl Purpose {
     fn facts(self) -> &'static PurposeFacts {
         &PURPOSES[&self]
+    }
+
+    /// Returns the command by which keymark measures keys for it, and which keys unless some are named.
+    pub fn measure(self) -> (&'static str, &'static str) {
+        let facts = self.facts();
+        (&facts.measure, &facts.keys)
     }
 }
 

@@ -6,7 +6,7 @@
 use keymark_bench::Family;
 use keymark_bench::outside::openpgp::{
     PUBLIC_KEY, PUBLIC_SUBKEY, SECRET_KEY, SECRET_SUBKEY, SIGNATURE, USER_ID, length_of_subpacket,
-    mpi, packet, taken,
+    mpi, number, packet, taken,
 };
 use md5::Md5;
 use sha1::{Digest as _, Sha1};
@@ -127,8 +127,7 @@ impl Signature {
         // Who made it may be outside of what is signed.
         for is_signed in [true, false] {
             let width = if version == 6 { 4 } else { 2 };
-            let octets = taken(&mut left, width)?.iter();
-            let length = octets.fold(0, |sum, octet| sum << 8 | usize::from(*octet));
+            let length = number(taken(&mut left, width)?);
             let mut area = taken(&mut left, length)?;
             while !area.is_empty() {
                 let length = length_of_subpacket(&mut area)?;
@@ -140,14 +139,10 @@ impl Signature {
     }
 
     fn told(&mut self, kind: u8, content: &[u8], is_signed: bool) {
-        let number = || {
-            content
-                .first_chunk()
-                .map_or(0, |octets| u32::from_be_bytes(*octets))
-        };
+        let seconds = || content.get(..4).map_or(0, number) as u32;
         match kind {
-            2 if is_signed => self.made = number(),
-            9 if is_signed => self.lasts = number(),
+            2 if is_signed => self.made = seconds(),
+            9 if is_signed => self.lasts = seconds(),
             27 if is_signed => self.flags = content.first().copied().unwrap_or_default(),
             16 => self.issuers.extend(content.first_chunk()),
             // A fingerprint behind its version, of which the id is the end, and since version 5 the beginning.
@@ -215,16 +210,13 @@ impl Dated {
         if !(2..=6).contains(&version) {
             return Err(format!("an OpenPGP key of version {version}"));
         }
-        let mut number = |octets| {
-            let octets = taken(&mut left, octets).ok_or_else(cut_off)?.iter();
-            Ok::<_, String>(octets.fold(0_u32, |sum, octet| sum << 8 | u32::from(*octet)))
-        };
-        let created = number(4)?;
+        let mut field = |octets| taken(&mut left, octets).map(number).ok_or_else(cut_off);
+        let created = field(4)? as u32;
         // Version 3 has days of validity, and 5 and 6 the length of the numbers.
-        let days = if version < 4 { number(2)? } else { 0 };
-        let algorithm = number(1)? as u8;
+        let days = if version < 4 { field(2)? } else { 0 };
+        let algorithm = field(1)? as u8;
         if version > 4 {
-            let length = number(4)? as usize;
+            let length = field(4)?;
             left = left.get(..length).ok_or_else(cut_off)?;
         }
         let before = body.len() - left.len();
@@ -238,7 +230,7 @@ impl Dated {
             1 => Vec::new(),
             _ => vec![Use::Signature],
         };
-        let end = u64::from(created) + 86_400 * u64::from(days);
+        let end = u64::from(created) + 86_400 * days as u64;
         Ok(Self {
             id: key_id(version, &print, &key),
             created,
@@ -360,19 +352,16 @@ const X509_BLOB: u8 = 3;
 
 /// Adds the keys of GnuPG's keybox: each blob has its length, its kind, and where in it the key is.
 pub(super) fn keybox(place: &Location, bytes: &[u8], read: &mut Read) {
-    let number = |bytes: &[u8], at: usize| {
-        let octets = bytes.get(at..)?.first_chunk()?;
-        usize::try_from(u32::from_be_bytes(*octets)).ok()
-    };
+    let field = |bytes: &[u8], at: usize| bytes.get(at..at + 4).map(number);
     let before = read.named();
     let mut rest = bytes;
     while !rest.is_empty() {
-        let whole = number(rest, 0).filter(|length| *length > 4);
+        let whole = field(rest, 0).filter(|length| *length > 4);
         let Some((blob, behind)) = whole.and_then(|length| rest.split_at_checked(length)) else {
             return read.fail(place, "the keybox is cut off".to_owned());
         };
         rest = behind;
-        let found = number(blob, 8).zip(number(blob, 12));
+        let found = field(blob, 8).zip(field(blob, 12));
         let key = found.and_then(|(at, length)| blob.get(at..)?.get(..length));
         match (blob[4], key) {
             (OPENPGP_BLOB, Some(key)) => packets(place, key, read),

@@ -4,6 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use keymark_bench::Algorithm;
+use keymark_bench::outside::openpgp;
 use sha2::{Digest as _, Sha256};
 
 use super::armor::BASE64;
@@ -105,19 +106,11 @@ struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
     fn taken(&mut self, length: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self
-            .0
-            .split_at_checked(length)
-            .ok_or("the key is cut off")?;
-        self.0 = rest;
-        Ok(taken)
+        openpgp::taken(&mut self.0, length).ok_or_else(|| "the key is cut off".to_owned())
     }
 
     fn string(&mut self) -> Result<&'a [u8], String> {
-        let length = self
-            .taken(4)?
-            .iter()
-            .fold(0, |sum, octet| sum << 8 | usize::from(*octet));
+        let length = openpgp::number(self.taken(4)?);
         self.taken(length)
     }
 
@@ -152,11 +145,7 @@ pub(super) fn of_blob(place: &Location, owner: &str, blob: &[u8]) -> Result<Foun
         fields.string()?;
         fields.string()?;
         fields.taken(8)?;
-        let until = fields
-            .taken(8)?
-            .iter()
-            .fold(0, |sum, octet| sum << 8 | u64::from(*octet));
-        found.expires = day(until);
+        found.expires = day(openpgp::number(fields.taken(8)?) as u64);
         // Options, extensions, a reserved field, the key of the issuer and its signature.
         for _ in 0..4 {
             fields.string()?;

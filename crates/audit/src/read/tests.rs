@@ -28,9 +28,21 @@ const FILES: [(&str, &[u8]); 10] = [
     fixture!("composites.pgp"),
 ];
 
-fn read(name: &str) -> Read {
+fn bytes(name: &str) -> &'static [u8] {
     let (_, bytes) = FILES.iter().find(|(file, _)| *file == name).unwrap();
-    of(name, bytes)
+    bytes
+}
+
+fn read(name: &str) -> Read {
+    of(name, bytes(name))
+}
+
+fn keys(read: &Read) -> Vec<&PublicKey> {
+    read.keys.iter().map(|found| &found.key).collect()
+}
+
+fn names(read: &Read) -> Vec<String> {
+    keys(read).into_iter().map(PublicKey::name).collect()
 }
 
 fn of(name: &str, bytes: &[u8]) -> Read {
@@ -62,16 +74,9 @@ fn composites_are_keys_of_both_parts() {
     for key in [signs, encrypts] {
         assert_eq!(key.key.strength().unwrap().0, 192, "{}", key.key.name());
     }
-    let (_, bytes) = FILES
-        .iter()
-        .find(|(file, _)| *file == "composites.pgp")
-        .unwrap();
     // One octet short of a key on a curve and one of a lattice.
-    let body = [
-        &[6, 0, 0, 0, 0, 30, 0, 0, 7, 0xbf][..],
-        &bytes[13..][..0x7bf],
-    ]
-    .concat();
+    let header = [6, 0, 0, 0, 0, 30, 0, 0, 7, 0xbf];
+    let body = [&header, &bytes("composites.pgp")[13..][..0x7bf]].concat();
     let (high, low) = (((body.len() - 192) >> 8) + 192, (body.len() - 192) & 0xff);
     let short = [&[0xc6, high as u8, low as u8][..], &body].concat();
     let cut = of("short.pgp", &short);
@@ -121,13 +126,13 @@ fn each_form_is_read() {
         assert_eq!(found.not_read, []);
     }
     // The same keys, whatever is around them.
-    let keys = |name: &str| -> Vec<PublicKey> {
-        let keys = read(name).keys.into_iter();
-        keys.map(|key| key.key).collect::<Vec<_>>()
-    };
-    assert_eq!(keys("ring.gpg"), keys("pubring.kbx"));
-    assert_eq!(keys("p224.pem"), keys("p224.key"));
-    assert_eq!(keys("id_ed25519"), keys("id_ed25519.pub"));
+    for (one, other) in [
+        ("ring.gpg", "pubring.kbx"),
+        ("p224.pem", "p224.key"),
+        ("id_ed25519", "id_ed25519.pub"),
+    ] {
+        assert_eq!(keys(&read(one)), keys(&read(other)));
+    }
 }
 
 #[test]
@@ -136,16 +141,10 @@ fn self_signatures_say_when_a_key_ends_and_how_they_were_made() {
     let [carol, subkey, old] = ring.keys.as_slice() else {
         panic!("{:?}", summary(&ring));
     };
+    let end = |key: &FoundKey| key.expires.unwrap().to_string();
     assert_eq!((carol.expires, carol.broken), (None, None));
-    assert_eq!(
-        subkey.expires.map(|end| end.to_string()).as_deref(),
-        Some("2050-01-01")
-    );
+    assert_eq!((&*end(subkey), &*end(old)), ("2050-01-01", "2020-01-01"));
     assert_eq!(subkey.uses, [Use::Encryption]);
-    assert_eq!(
-        old.expires.map(|end| end.to_string()).as_deref(),
-        Some("2020-01-01")
-    );
     assert_eq!(old.broken.map(|broken| broken.hash), Some("SHA-1"));
     assert!(matches!(&old.key.numbers, Numbers::Dsa { q, .. } if q.len() == 20));
 }
@@ -153,16 +152,12 @@ fn self_signatures_say_when_a_key_ends_and_how_they_were_made() {
 /// A damaged private part follows what is read.
 #[test]
 fn of_a_private_key_the_public_part_alone_is_read() {
-    let (_, bytes) = FILES[6];
-    let (blocks, _) = armor::blocks(bytes);
+    let (blocks, _) = armor::blocks(bytes("id_ed25519"));
     let mut private = blocks[0].bytes().unwrap().to_vec();
     let end = private.len();
     private[end - 140..].fill(0xff);
     let key = ssh::of_private(&Location::of(""), &private).unwrap().key;
-    assert_eq!(
-        Some(&key),
-        read("id_ed25519.pub").keys.first().map(|key| &key.key)
-    );
+    assert_eq!([&key], *keys(&read("id_ed25519.pub")));
 }
 
 #[test]
@@ -172,8 +167,8 @@ fn damaged_files_are_named_and_the_others_go_on() {
     for (name, bytes) in FILES {
         write(name, bytes);
     }
-    write("cut.pem", &FILES[3].1[..200]);
-    write("cut.kbx", &FILES[2].1[..700]);
+    write("cut.pem", &bytes("p224.pem")[..200]);
+    write("cut.kbx", &bytes("pubring.kbx")[..700]);
     write("notes.txt", b"nothing here");
     write(
         "list",
@@ -208,8 +203,8 @@ fn a_directory_is_not_left_and_nothing_in_it_is_waited_for() {
     for directory in [&inside, &outside, &inside.join("more")] {
         std::fs::create_dir(directory).unwrap();
     }
-    std::fs::write(outside.join("id.pub"), FILES[7].1).unwrap();
-    std::fs::write(outside.join("p224.pem"), FILES[3].1).unwrap();
+    std::fs::write(outside.join("id.pub"), bytes("id_ed25519.pub")).unwrap();
+    std::fs::write(outside.join("p224.pem"), bytes("p224.pem")).unwrap();
     symlink(outside.join("p224.pem"), inside.join("linked.pem")).unwrap();
     symlink(&outside, inside.join("out")).unwrap();
     symlink("/", inside.join("root")).unwrap();
@@ -222,8 +217,7 @@ fn a_directory_is_not_left_and_nothing_in_it_is_waited_for() {
     assert!(made.unwrap().success());
     let mut found = Read::default();
     found.path(&inside);
-    let names: Vec<String> = found.keys.iter().map(|key| key.key.name()).collect();
-    assert_eq!(names, ["nistp224"]);
+    assert_eq!(names(&found), ["nistp224"]);
     let mut named: Vec<String> = found.not_read.iter().map(ToString::to_string).collect();
     named.sort();
     for (named, wanted) in named.iter().zip([
@@ -241,9 +235,9 @@ fn a_directory_is_not_left_and_nothing_in_it_is_waited_for() {
 /// The key that sshd takes is the one that is found, whatever options and comments have in them.
 #[test]
 fn a_key_in_an_option_is_not_the_lines_key() {
-    let (_, real) = FILES[7];
-    let real = std::str::from_utf8(real).unwrap().trim_end();
-    let known = std::str::from_utf8(FILES[8].1).unwrap();
+    let text = |name| std::str::from_utf8(bytes(name)).unwrap();
+    let real = text("id_ed25519.pub").trim_end();
+    let known = text("known_hosts");
     let decoy = known.lines().next().unwrap().split_once(' ').unwrap().1;
     for line in [
         format!("environment=\"X= {decoy} y\" {real}"),
@@ -253,21 +247,17 @@ fn a_key_in_an_option_is_not_the_lines_key() {
         format!("  no-pty,command=\"{decoy}\" {real}"),
         format!("host\" {real}"),
     ] {
-        let found = of("file", line.as_bytes());
-        let names: Vec<String> = found.keys.iter().map(|key| key.key.name()).collect();
-        assert_eq!(names, ["ed25519"], "{line}");
+        assert_eq!(names(&of("file", line.as_bytes())), ["ed25519"], "{line}");
     }
     // A line that sshd refuses has a reason, and not a key.
-    let broken = of(
-        "file",
-        format!("command=\"{decoy}\" ssh-rsa AAAA").as_bytes(),
-    );
+    let refused = format!("command=\"{decoy}\" ssh-rsa AAAA");
+    let broken = of("file", refused.as_bytes());
     assert_eq!((broken.keys.len(), broken.not_read.len()), (0, 1));
 }
 
 #[test]
 fn packets_that_say_nothing_may_come_before_a_key() {
-    let (_, ring) = FILES[0];
+    let ring = bytes("ring.gpg");
     let keys = summary(&of("ring.gpg", ring));
     for before in [
         &b"\xca\x03PGP"[..],
@@ -275,11 +265,8 @@ fn packets_that_say_nothing_may_come_before_a_key() {
         b"\xb0\x01x",
         b"\xd5\x03abc\xca\x03PGP",
     ] {
-        assert_eq!(
-            summary(&of("ring.gpg", &[before, ring].concat())),
-            keys,
-            "{before:?}"
-        );
+        let found = of("ring.gpg", &[before, ring].concat());
+        assert_eq!(summary(&found), keys, "{before:?}");
     }
 }
 
@@ -297,17 +284,10 @@ fn encrypted_and_endless_blocks_say_what_is_wrong() {
     assert!(reason(&legacy).contains("give its public key"));
     assert!(reason(&block("CERTIFICATE", "!")).contains("not Base64"));
     assert!(reason("-----BEGIN CERTIFICATE-----\nAAAA").contains("has no end"));
-    let (_, public) = FILES[7];
-    let both = [legacy.as_bytes(), public].concat();
+    let both = [legacy.as_bytes(), bytes("id_ed25519.pub")].concat();
     let found = of("file", &both);
-    assert_eq!(
-        (
-            found.keys.len(),
-            found.not_read.len(),
-            found.without_key.len()
-        ),
-        (1, 0, 1)
-    );
+    let (not_read, without_key) = (found.not_read.len(), found.without_key.len());
+    assert_eq!((found.keys.len(), not_read, without_key), (1, 0, 1));
 }
 
 #[test]
@@ -318,14 +298,10 @@ fn what_has_no_key_is_named() {
     assert_eq!(what("Überschrift".as_bytes()), "text");
     assert_eq!(what(b"\xdcberschrift in Latin-1"), "text");
     // 23 and 5: a prime and a generator.
-    assert_eq!(
-        what(&[0x30, 6, 2, 1, 23, 2, 1, 5]),
-        "Diffie-Hellman parameters"
-    );
-    assert_eq!(
-        what(block("DH PARAMETERS", "MAYCARcCAQU=").as_bytes()),
-        "DH PARAMETERS"
-    );
+    let dh = [0x30, 6, 2, 1, 23, 2, 1, 5];
+    assert_eq!(what(&dh), "Diffie-Hellman parameters");
+    let dh = block("DH PARAMETERS", "MAYCARcCAQU=");
+    assert_eq!(what(dh.as_bytes()), "DH PARAMETERS");
     let reason = |name: &str, bytes: &[u8]| of(name, bytes).not_read[0].reason.clone();
     assert!(reason("file", &[0, 1, 2, 3]).contains("binary"));
     assert!(reason("key.pub", b"no key").contains("no key"));
@@ -338,19 +314,16 @@ fn what_has_no_key_is_named() {
 #[test]
 fn what_is_around_a_key_does_not_matter() {
     for name in ["p224.pem", "id_ed25519.pub", "carol.asc"] {
-        let (_, bytes) = FILES.iter().find(|(file, _)| *file == name).unwrap();
+        let bytes = bytes(name);
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         for changed in [
             [MARK, bytes].concat(),
             text.replace('\n', "\r\n").into_bytes(),
             text.replace('\n', "\r").into_bytes(),
-            [b"M\xfcller \x80\n", *bytes].concat(),
-            [b"0 1 2\n", *bytes].concat(),
-            [*bytes, b"\n\0\xff\n"].concat(),
+            [b"M\xfcller \x80\n", bytes].concat(),
+            [b"0 1 2\n", bytes].concat(),
+            [bytes, b"\n\0\xff\n"].concat(),
         ] {
-            let keys = |read: &Read| -> Vec<PublicKey> {
-                read.keys.iter().map(|key| key.key.clone()).collect()
-            };
             assert_eq!(keys(&of("file", &changed)), keys(&read(name)), "{name}");
         }
     }

@@ -14,7 +14,8 @@ pub fn common_factors(moduli: &[Integer]) -> Vec<Integer> {
     let mut levels: Vec<Vec<Integer>> = Vec::new();
     let mut level = moduli.to_vec();
     while level.len() > 1 {
-        sums = pairs(&level)
+        sums = level
+            .chunks(2)
             .zip(sums.chunks(2))
             .map(|(products, sums)| match (products, sums) {
                 ([left, right], [of_left, of_right]) => {
@@ -23,7 +24,7 @@ pub fn common_factors(moduli: &[Integer]) -> Vec<Integer> {
                 (_, sums) => sums.first().cloned().unwrap_or(Integer::ZERO),
             })
             .collect();
-        let products = pairs(&level).map(|pair| pair.iter().product());
+        let products = level.chunks(2).map(|pair| pair.iter().product());
         let products = products.collect();
         levels.push(std::mem::replace(&mut level, products));
     }
@@ -35,10 +36,6 @@ pub fn common_factors(moduli: &[Integer]) -> Vec<Integer> {
     }
     let with_rest = moduli.iter().zip(sums);
     with_rest.map(|(modulus, rest)| rest.gcd(modulus)).collect()
-}
-
-fn pairs(level: &[Integer]) -> std::slice::Chunks<'_, Integer> {
-    level.chunks(2)
 }
 
 #[cfg(test)]

@@ -68,11 +68,6 @@ fn header(bytes: &[u8]) -> Option<(u8, Option<Lengths>, &[u8])> {
 
 /// A length, and whether it is that of a part with others behind it.
 fn length(lengths: Lengths, rest: &mut &[u8]) -> Option<(usize, bool)> {
-    let number = |octets: &[u8]| {
-        octets
-            .iter()
-            .fold(0, |sum, octet| sum << 8 | usize::from(*octet))
-    };
     Some(match lengths {
         Lengths::Old(octets) => (number(taken(rest, octets)?), false),
         Lengths::New => match *taken(rest, 1)?.first()? {
@@ -118,6 +113,12 @@ pub fn taken<'a>(left: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     let (taken, rest) = left.split_at_checked(length)?;
     *left = rest;
     Some(taken)
+}
+
+/// An unsigned number from its octets, the first of which weighs most.
+pub fn number(octets: &[u8]) -> usize {
+    let octets = octets.iter();
+    octets.fold(0, |sum, octet| sum << 8 | usize::from(*octet))
 }
 
 /// Reads the length of a subpacket: like that of packets, but without parts (RFC 9580 §5.2.3.7).

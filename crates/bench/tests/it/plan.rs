@@ -182,13 +182,9 @@ fn a_stack_on_request_has_to_be_named() {
 
 #[test]
 fn overlapping_selections_hold_each_case_once() {
-    let plan = Plan::build(
-        &[listed(&["ed25519"]), listed(&["ed25519"])],
-        &offers(),
-        Settings::default(),
-    )
-    .unwrap();
-    assert_eq!(plan.cases.len(), 2);
+    let twice = [listed(&["ed25519"]), listed(&["ed25519"])];
+    let plan = Plan::build(&twice, &offers(), Settings::default());
+    assert_eq!(plan.unwrap().cases.len(), 2);
 }
 
 #[test]

@@ -25,9 +25,8 @@ mod unmarked;
 mod view;
 
 use std::ffi::OsString;
-use std::num::NonZeroU32;
 
-use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, Parameters, StackName};
 use keymark_bench::operation::Operation;
 use keymark_stores::pkcs11::process;
 
@@ -43,17 +42,17 @@ const OVERHEAD: &[Claim] = &[
     ("raw", || {
         let algorithms = ["rsa2048", "rsa4096", "nistp256", "ed25519"].into_iter();
         algorithms
-            .map(|algorithm| raw::measure(&sign(algorithm, StackName::RAW)?))
+            .map(|algorithm| raw::measure(&sign(algorithm, StackName::RAW)))
             .collect()
     }),
     ("view", || Ok(vec![view::measure()?])),
     ("pkcs11", pkcs11::measure),
     ("pkcs11-module", pkcs11_module::measure),
     ("card", || {
-        let decrypt = decrypt(StackName::RAW)?;
+        let decrypt = decrypt(StackName::RAW);
         let mut figures = vec![
             card::measure(&decrypt)?,
-            card::measure(&sign("rsa2048", StackName::RAW)?)?,
+            card::measure(&sign("rsa2048", StackName::RAW))?,
         ];
         figures.extend(card::twins(&decrypt)?);
         Ok(figures)
@@ -61,25 +60,23 @@ const OVERHEAD: &[Claim] = &[
     ("signature", || {
         let algorithms = ["ed25519", "rsa4096"].into_iter();
         algorithms
-            .map(|algorithm| signature::measure(&sign(algorithm, StackName::GPG)?))
+            .map(|algorithm| signature::measure(&sign(algorithm, StackName::GPG)))
             .collect()
     }),
     ("mcu", mcu::measure),
-    ("pcsc", || pcsc::measure(&decrypt(StackName::RAW)?)),
+    ("pcsc", || pcsc::measure(&decrypt(StackName::RAW))),
     ("spawn", || {
-        Ok(vec![spawn::measure(&decrypt(StackName::GPG)?)?])
+        Ok(vec![spawn::measure(&decrypt(StackName::GPG))?])
     }),
     ("sop", || {
         let parameters = Parameters::from([("program", "rsop")]);
-        let case = sign("ed25519", StackName::of("sop"))?;
+        let case = sign("ed25519", StackName::of("sop"));
         Ok(vec![spawn::sop(&Case { parameters, ..case })?])
     }),
     ("commits", || {
-        let case = Case {
-            parameters: Parameters::from([("format", "ssh")]),
-            ..sign("ed25519", StackName::of("git"))?
-        };
-        Ok(vec![commits::measure(&case)?])
+        let parameters = Parameters::from([("format", "ssh")]);
+        let case = sign("ed25519", StackName::of("git"));
+        Ok(vec![commits::measure(&Case { parameters, ..case })?])
     }),
 ];
 
@@ -96,11 +93,11 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
         Some("overhead") => measure(&markdown::OVERHEAD, OVERHEAD, more),
         Some("calibration") => measure(&markdown::CALIBRATION, CALIBRATION, more),
         Some(analysis::ARGUMENT) => {
-            println!("{}", analysis::analyse(&sign("ed25519", StackName::RAW)?)?);
+            println!("{}", analysis::analyse(&sign("ed25519", StackName::RAW))?);
             Ok(true)
         }
         Some(view::ARGUMENT) => {
-            let case = sign("rsa2048", StackName::RAW)?;
+            let case = sign("rsa2048", StackName::RAW);
             println!("ratio {}", view::compare(&case)?);
             Ok(true)
         }
@@ -145,26 +142,11 @@ fn measure(description: &Page, claims: &[Claim], options: &[OsString]) -> Result
     Ok(figures.iter().all(Figure::is_kept))
 }
 
-fn decrypt(stack: StackName) -> Result<Case, Failure> {
-    case("cv25519", Operation::Decrypt, stack)
+fn decrypt(stack: StackName) -> Case {
+    keymark_testkit::case("cv25519").stack(stack).build()
 }
 
-fn sign(algorithm: &str, stack: StackName) -> Result<Case, Failure> {
-    case(algorithm, Operation::Sign, stack)
-}
-
-fn case(algorithm: &str, operation: Operation, stack: StackName) -> Result<Case, Failure> {
-    Ok(Case {
-        device: DeviceName::software(),
-        store: StoreKind::SOFTWARE,
-        provenance: Provenance::Measured,
-        algorithm: algorithm.parse()?,
-        operation,
-        stack,
-        parameters: Parameters::NONE,
-        load: Load::closed(NonZeroU32::MIN),
-        input_bytes: 16,
-        replica: 0,
-        strength: None,
-    })
+fn sign(algorithm: &str, stack: StackName) -> Case {
+    let case = keymark_testkit::case(algorithm).operation(Operation::Sign);
+    case.stack(stack).build()
 }

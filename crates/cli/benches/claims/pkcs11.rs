@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Load, StackName};
+use keymark_bench::case::{Case, Load};
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
 use keymark_native::cryptoki::under_way::{UnderWay, Watched, tell_in};
 use keymark_shim_protocol::pkcs11::Call as Noted;
 use keymark_stacks::raw::RawStack;
@@ -170,14 +172,11 @@ fn own(module: &Path, key: &str, threads: u32) -> Result<(Case, RawStack), Failu
     pkcs11::look(&Wish::Named(vec![uri]), &user, &mut looked)?;
     let mut devices = looked.devices.into_iter();
     let device = devices.next().ok_or("there is no such token")?;
-    let identity = device.identity();
+    let sign = Capability::new(key.parse()?, Operation::Sign);
     let case = Case {
-        device: identity.device.clone(),
-        store: identity.kind,
-        provenance: identity.provenance,
         load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
         input_bytes: 40,
-        ..super::sign(key, StackName::RAW)?
+        ..device.identity().case(sign)
     };
     Ok((case, RawStack::new(device.open(&Run::new(0))?, 0)))
 }

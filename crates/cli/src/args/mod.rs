@@ -399,7 +399,7 @@ fn share(text: &str) -> Result<f64, String> {
     percent.map(|percent| percent / 100.0).ok_or_else(wrong)
 }
 
-/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 Shipped3.2.1).
+/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
 fn path(word: &str) -> Result<String, String> {
     let visible = word
         .bytes()

@@ -187,31 +187,8 @@ fn measure(
     purpose: Purpose,
     path: Option<&std::path::PathBuf>,
 ) -> Result<(), Failure> {
-    let (what, usual) = match purpose {
-        Purpose::Card => (
-            "bench --case-time 2s --stack gpg --operation decrypt",
-            "all",
-        ),
-        Purpose::Email => (
-            "bench --case-time 2s --stack gpg --operation decrypt --parameter protection=none,cached",
-            "all",
-        ),
-        Purpose::Ssh => (
-            "bench --case-time 2s --stack ssh --operation authenticate --parameter agent=openssh",
-            "all",
-        ),
-        Purpose::Timestamping => ("bench --case-time 2s --stack raw --operation sign", "all"),
-        Purpose::Server => (
-            "tls bench --case-time 4s --kex x25519,ecdhe-p256",
-            "rsa2048,rsa3072,nistp256",
-        ),
-    };
-    let named = arguments
-        .candidates
-        .algorithm
-        .iter()
-        .map(ToString::to_string);
-    let named = named.collect::<Vec<_>>().join(",");
+    let (what, usual) = purpose.measure();
+    let named = arguments.candidates.algorithm.iter().join(",");
     let algorithms = if named.is_empty() { usual } else { &named };
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(path) = path {

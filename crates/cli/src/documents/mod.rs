@@ -8,6 +8,7 @@ pub(crate) mod pictures;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_bench::{DeviceName, Profile, ProfileStore, Provenance, Record, StackName};
 use keymark_records::published::PublishedTable;
 use keymark_report::analysis::{Analysis, PublishedFigure};
@@ -99,12 +100,9 @@ pub(crate) fn published_records<'s>(
         .into_iter()
         .filter(|shipped| shipped.cells().is_none());
     let records = times.map(|shipped| Ok(shipped.record()?));
-    let some = |record: &Result<Record, Failure>| {
-        record
-            .as_ref()
-            .map_or(true, |record| !record.cases.is_empty())
-    };
-    records.filter(some).collect()
+    records
+        .filter_ok(|record: &Record| !record.cases.is_empty())
+        .collect()
 }
 
 /// Prints published loads and ratios as they are in their tables.

@@ -41,11 +41,8 @@ pub(crate) fn charts(
     let verdicts: Vec<Verdict> = verdicts.collect();
     let verdicts: Vec<&Verdict> = verdicts.iter().collect();
     let kind = wanted.or_else(|| pictures::default_kind(&verdicts, &runs));
-    let Some(kind) = kind else {
-        return Err(Failure::nothing_usable(format!(
-            "{NOT_ENOUGH}: no case has a figure"
-        )));
-    };
+    let none = || Failure::nothing_usable(format!("{NOT_ENOUGH}: no case has a figure"));
+    let kind = kind.ok_or_else(none)?;
     let charts = pictures::charts(&runs, kind);
     if charts.is_empty() {
         return Err(Failure::nothing_usable(without(&runs, kind)));

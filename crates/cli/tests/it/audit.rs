@@ -7,7 +7,8 @@ use keymark_testkit::place::{Ends, Place, Transcript};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
-use crate::{KEYMARK, Running};
+use crate::KEYMARK;
+use crate::tls::{certificate, openssl_server};
 
 fn shell(place: &Place, script: &str) {
     let mut command = Command::new("sh");
@@ -39,6 +40,13 @@ fn findings(key: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// The findings about each key, by what the field tells of it.
+fn judged<'f>(found: &'f [Value], field: &str) -> Vec<(&'f str, Vec<&'f str>)> {
+    let keys = found.iter();
+    keys.map(|key| (key[field].as_str().unwrap(), findings(key)))
+        .collect()
+}
+
 #[test]
 fn certificates_keys_and_hosts_are_read_and_damaged_files_named() {
     let place = Place::new(KEYMARK);
@@ -57,10 +65,7 @@ fn certificates_keys_and_hosts_are_read_and_damaged_files_named() {
     );
     let target = place.path("keys");
     let found = keys(&place, &target.display().to_string(), 5);
-    let told: Vec<(&str, Vec<&str>)> = found
-        .iter()
-        .map(|key| (key["algorithm"].as_str().unwrap(), findings(key)))
-        .collect();
+    let told = judged(&found, "algorithm");
     for expected in [
         ("rsa1024", vec!["short", "policy"]),
         ("rsa2048", vec!["small-exponent"]),
@@ -229,10 +234,7 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
     keymark.env(CONFIGURATION, token.configuration());
     let mut found = keymark.ends(1).rows();
     found.retain(|line| line.get("within").is_some());
-    let told: Vec<_> = found
-        .iter()
-        .map(|key| (key["algorithm"].as_str().unwrap(), findings(key)))
-        .collect();
+    let told = judged(&found, "algorithm");
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.contains(&("rsa1024", vec!["short", "policy"])));
     assert!(told.contains(&("nistp256", Vec::new())));
@@ -240,43 +242,13 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
 
 #[test]
 fn each_certificate_of_a_server_is_seen() {
-    use std::net::TcpStream;
-    use std::process::Stdio;
-
-    use keymark_testkit::process::free_port;
-    use keymark_testkit::waiting::until;
-
     let place = Place::new(KEYMARK);
-    shell(
-        &place,
-        "openssl req -x509 -newkey rsa:1024 -nodes -keyout key.pem -out certificate.pem -days 9 \
-             -subj /CN=localhost 2>/dev/null
-         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key2.pem \
-             -out certificate2.pem -days 9 -subj /CN=second 2>/dev/null",
-    );
-    let address = format!("127.0.0.1:{}", free_port());
-    let mut server = Command::new("openssl");
-    server.args([
-        "s_server",
-        "-quiet",
-        "-cipher",
-        "ALL:@SECLEVEL=0",
-        "-accept",
-        &address,
-    ]);
-    server.args(["-key", "key.pem", "-cert", "certificate.pem"]);
-    server.args(["-dkey", "key2.pem", "-dcert", "certificate2.pem"]);
-    server.current_dir(place.directory()).stdin(Stdio::null());
-    let server = server.stdout(Stdio::null()).stderr(Stdio::null());
-    let _server = Running(server.spawn().unwrap());
-    until("the server listens", || {
-        TcpStream::connect(&address).is_ok()
-    });
+    let weak = certificate(&place, "localhost", "rsa:1024");
+    let sound = certificate(&place, "second", "ec -pkeyopt ec_paramgen_curve:P-256");
+    let all = "-cipher ALL:@SECLEVEL=0";
+    let (_server, address) = openssl_server(place.directory(), all, &[&weak, &sound]);
     let found = keys(&place, &address, 1);
-    let told: Vec<_> = found
-        .iter()
-        .map(|key| (key["owner"].as_str().unwrap(), findings(key)))
-        .collect();
+    let told = judged(&found, "owner");
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.contains(&("CN=localhost", vec!["short", "policy"])));
     assert!(told.contains(&("CN=second", Vec::new())));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use keymark_testkit::place::{Place, ended, objects, text};
+use keymark_testkit::place::{Ends as _, Place};
 use serde_json::Value;
 
 use crate::KEYMARK;
@@ -20,14 +20,14 @@ fn words(list: &Value) -> Words {
 /// Algorithms and lists by file.
 fn audited(place: &Place) -> BTreeMap<String, (Words, Words)> {
     let mut keymark = place.keymark("audit --format json files");
-    let output = keymark.current_dir(place.directory()).output().unwrap();
+    keymark.current_dir(place.directory());
     let mut files: BTreeMap<String, (Words, Words)> = BTreeMap::new();
     let file = |place: &Value| {
         let within = place["within"].as_str().unwrap();
         within.trim_start_matches("files/").to_owned()
     };
     // Some keys are weak, and some files are not read.
-    for object in objects(&text(&ended(output, 5).stdout)) {
+    for object in keymark.ends(5).rows() {
         for list in ["not_read", "without_key"] {
             for named in object[list].as_array().into_iter().flatten() {
                 files
@@ -77,8 +77,7 @@ fn no_file_of_other_programs_is_passed_over_and_none_is_read_otherwise() {
     let place = Place::new(KEYMARK);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/audit_corpus.py");
     let mut python = Command::new("/usr/bin/python3");
-    let made = python.arg(script).arg(place.directory()).output().unwrap();
-    let made = objects(&text(&ended(made, 0).stdout));
+    let made = python.arg(script).arg(place.directory()).ends(0).rows();
     assert!(made.len() > 200, "{}", made.len());
     let audited = audited(&place);
     let nothing = Default::default();

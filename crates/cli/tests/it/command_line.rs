@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use keymark_testkit::place::{Place, said, short_directory};
+use keymark_testkit::place::{Place, short_directory};
+use keymark_testkit::{assert_says, assert_silent};
 
 /// Runs the cases with an archive of their own, which is not there yet. Where lines are broken depends on the length
 /// of its path, which is the same everywhere.
@@ -101,15 +102,10 @@ fn an_unknown_option_is_refused_without_a_misleading_tip() {
         ("bench --published lwn", None),
         ("bench --algoritm rsa2048", Some("--algorithm")),
     ] {
-        let output = place.keymark(line).output().unwrap();
-        let said = said(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let said = place.refused(line, 2);
         match tip {
-            Some(tip) => assert!(said.contains(tip), "{said}"),
-            None => assert!(
-                !said.contains("tip:") && !said.contains("--pause"),
-                "{said}"
-            ),
+            Some(tip) => assert_says(&said, [tip]),
+            None => assert_silent(&said, ["tip:", "--pause"]),
         }
     }
 }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use keymark_testkit::place::{Ends, Place};
+use keymark_testkit::place::{Ends, Place, assert_has};
 use keymark_testkit::process::write_script;
 use keymark_testkit::{assert_says, assert_silent};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{KEYMARK, assert_measured};
+use crate::{KEYMARK, assert_measured, verdict};
 
 const ED25519: &str =
     "bench --device software --algorithm ed25519 --stack git --samples 3 --format json";
@@ -77,23 +77,15 @@ fn the_verdict_has_the_cost_of_a_rebase_with_each_key() {
     place.bench(
         "--device software --algorithm ed25519,rsa4096 --stack git --samples 6 --parameter format=unsigned,ssh,openpgp",
     );
-    let shown = place.stdout("show last --format json");
-    let last: Value = serde_json::from_str(shown.lines().last().unwrap()).unwrap();
-    let verdict = &last["verdict"]["finding"];
-    assert_eq!(
-        (&verdict["kind"], &verdict["rebase"]),
-        (&"commits".into(), &50.into())
-    );
+    let verdict = &verdict(&place)["finding"];
+    assert_has(verdict, json!({"kind": "commits", "rebase": 50}));
     let costs = verdict["signed"].as_array().unwrap();
     assert_eq!(costs.len(), 4, "{verdict}");
     let mean = |cost: &Value| cost["mean"]["value"].as_f64().unwrap();
     assert!(costs.is_sorted_by(|a, b| mean(a) <= mean(b)), "{verdict}");
     assert_eq!(verdict["unsigned"]["program"], "git");
-    let screen = place.stdout("show last");
-    assert_says(
-        &screen,
-        ["Signing a rebase of 50 commits takes", "unsigned"],
-    );
+    let said = ["Signing a rebase of 50 commits takes", "unsigned"];
+    assert_says(&place.stdout("show last"), said);
 }
 
 #[test]
@@ -119,14 +111,9 @@ fn the_users_configuration_is_neither_read_nor_written() {
         .env("GIT_WORK_TREE", "/nonexistent")
         .env("GIT_INDEX_FILE", "/nonexistent")
         .env("SSH_AUTH_SOCK", "/nonexistent");
-    let rows = keymark.ends(0).rows();
-    assert_measured(
-        &rows
-            .into_iter()
-            .filter(|row| row["n"].is_u64())
-            .collect::<Vec<_>>(),
-        3,
-    );
+    let mut rows = keymark.ends(0).rows();
+    rows.retain(|row| row["n"].is_u64());
+    assert_measured(&rows, 3);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     for written in ["git", ".config", ".gnupg", ".ssh"] {
         assert!(!home.join(written).exists(), "{written}");
@@ -174,38 +161,29 @@ fn git_is_measured_only_on_request() {
 #[test]
 fn an_old_an_absent_and_a_failing_git_are_named_with_what_to_do() {
     let place = Place::new(KEYMARK);
-    let real = git();
-    let real = real.display();
+    let real = git().display().to_string();
     // Signs with gpg all the same.
-    let old = path_with(
-        &place,
-        &format!("[ \"$1\" = --version ] && exec echo git version 2.30.2\nexec {real} \"$@\""),
-    );
+    let says = "[ \"$1\" = --version ] && exec echo git version";
+    let old = path_with(&place, &format!("{says} 2.30.2\nexec {real} \"$@\""));
     let with = |path: &str, arguments: &str, status| {
         let mut keymark = place.keymark(arguments);
         keymark.env("PATH", path).ends(status)
     };
-    let rows = with(&old, ED25519, 0).rows();
-    let rows: Vec<Value> = rows.into_iter().filter(|row| row["n"].is_u64()).collect();
+    let mut rows = with(&old, ED25519, 0).rows();
+    rows.retain(|row| row["n"].is_u64());
     assert_eq!(names(&rows), all(["ed25519 unsigned", "ed25519 openpgp"]));
     let refused = with(&old, &format!("{ED25519} --parameter format=ssh"), 3).said();
     assert_says(&refused, ["ed25519"]);
     assert_says(&with(&old, "devices", 0).said(), ["git 2.34", "2.30.2"]);
-    let failing = path_with(
-        &place,
-        "[ \"$1\" = --version ] && exec echo git version 2.39.5\necho fatal: no space left >&2\nexit 128",
-    );
-    assert_says(
-        &with(&failing, ED25519, 1).said(),
-        ["git init", "no space left"],
-    );
+    let fails = "echo fatal: no space left >&2\nexit 128";
+    let failing = path_with(&place, &format!("{says} 2.39.5\n{fails}"));
+    let said = with(&failing, ED25519, 1).said();
+    assert_says(&said, ["git init", "no space left"]);
     let broken = path_with(&place, "exit 1");
     with(&broken, ED25519, 3);
     assert_says(&with(&broken, "devices", 0).said(), ["no version"]);
-    assert_says(
-        &with("/nonexistent", "devices", 0).said(),
-        ["apt-get install git"],
-    );
+    let absent = with("/nonexistent", "devices", 0).said();
+    assert_says(&absent, ["apt-get install git"]);
     place.assert_gone();
 }
 
@@ -213,14 +191,10 @@ fn an_old_an_absent_and_a_failing_git_are_named_with_what_to_do() {
 #[track_caller]
 fn deceived(instead: &str, said: &str) {
     let place = Place::new(KEYMARK);
-    let real = git();
-    let path = path_with(
-        &place,
-        &format!(
-            "for last; do :; done\n[ \"$last\" = -S ] || exec {real} \"$@\"\n{instead}",
-            real = Path::new(&real).display()
-        ),
-    );
+    let real = git().display().to_string();
+    let script =
+        format!("for last; do :; done\n[ \"$last\" = -S ] || exec {real} \"$@\"\n{instead}");
+    let path = path_with(&place, &script);
     let mut keymark = place.keymark(&format!("{ED25519} --parameter format=ssh"));
     let ended = keymark.env("PATH", path).ends(1);
     assert_says(&ended.said(), [said]);

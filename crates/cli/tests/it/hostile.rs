@@ -51,7 +51,6 @@ fn names_from_elsewhere_are_written_out() {
         "show evil --long",
         "show evil --format json",
         "compare evil last",
-        "export evil --format record",
         "export evil --format csv",
         "export evil --format md",
         "export evil --format record",

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, text};
+use keymark_testkit::place::{Ends as _, Place};
 
 use crate::KEYMARK;
 
@@ -49,9 +49,7 @@ fn asked(
         let mut keymark = place.keymark("runs");
         keymark.env("KEYMARK_ARCHIVE", address);
         keymark.env("PGPASSWORD", PASSWORD);
-        let output = keymark.output().unwrap();
-        let said = text(&output.stderr);
-        ended(output, 1);
+        let said = keymark.ends(1).stderr;
         assert!(!said.contains("panicked"), "{said}");
         (said, server.join().unwrap())
     })

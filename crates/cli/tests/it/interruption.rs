@@ -1,7 +1,7 @@
 //! Ctrl-C, with real signals, in the middle of a run with real agents.
 
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, objects, text};
@@ -10,19 +10,13 @@ use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, tell};
-
-fn spawned(place: &Place, arguments: &str) -> Child {
-    let mut command = place.keymark(arguments);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().unwrap()
-}
+use crate::{KEYMARK, captured, end_of, tell};
 
 /// A run that would take a minute, once it has saved samples.
 fn measuring(place: &Place) -> Child {
     let arguments =
         "bench --algorithm ed25519 --stack agent,gpg --precision 0.001% --case-time 60s";
-    let child = spawned(place, arguments);
+    let child = captured(&mut place.keymark(arguments));
     until("samples are saved", || {
         run(place)["samples"].as_u64() > Some(0)
     });
@@ -45,11 +39,9 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     let child = measuring(&place);
     assert!(naming(&place.temporary()) > 0, "an agent runs");
     tell(&child, Signal::SIGINT);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    let shown = text(&output.stdout);
-    assert_says(&shown, ["the run ended early", "ed25519"]);
-    assert_says(&text(&output.stderr), ["saved as"]);
+    let output = end_of(child, 130);
+    assert_says(&output.stdout, ["the run ended early", "ed25519"]);
+    assert_says(&output.stderr, ["saved as"]);
     assert_eq!(run(&place)["state"], "interrupted");
     assert!(run(&place)["samples"].as_u64().unwrap() > 0);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
@@ -61,10 +53,9 @@ fn a_run_that_nobody_reads_any_more_ends_cleanly() {
     let place = Place::new(KEYMARK);
     let arguments = "bench --format json --algorithm ed25519,rsa2048,rsa3072,rsa4096 --operation sign --stack \
                      raw,agent,gpg --samples 20";
-    let mut child = spawned(&place, arguments);
+    let mut child = captured(&mut place.keymark(arguments));
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    end_of(child, 0);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
     assert_eq!(run(&place)["state"], "interrupted");
     until_no_agent_runs(&place);

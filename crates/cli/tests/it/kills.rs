@@ -1,17 +1,16 @@
 //! `kill -9` at any moment of a run with every stack: nothing is left behind after the next start, and nothing
 //! that was finished is lost. A few kills here, `make faults` for many.
 
-use std::process::Stdio;
 use std::time::Duration;
 
 use keymark_records::archive::Archive;
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended};
+use keymark_testkit::place::Place;
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 use rusqlite::Connection;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, kill_at_work, quiet};
 
 /// Kills, unless the environment says how many.
 const KILLS: u32 = 6;
@@ -43,23 +42,14 @@ fn killed(place: &Place, moment: Moment) -> u64 {
     let before = samples(place);
     let run = "bench --device software,virtual --algorithm ed25519,cv25519 --stack raw,agent,gpg,ssh \
                --precision 0.001% --case-time 60s";
-    let mut keymark = place.keymark(run);
-    let keymark = keymark.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = keymark.spawn().unwrap();
+    let child = quiet(&mut place.keymark(run));
     match moment {
         Moment::After(wait) => std::thread::sleep(wait),
         Moment::Saving => until("samples are saved", || samples(place) > before),
     }
     let seen = samples(place);
-    assert!(child.try_wait().unwrap().is_none(), "it still measures");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_at_work(child);
     seen
-}
-
-fn next_start(place: &Place) {
-    let next = "bench --algorithm ed25519 --stack raw --samples 1 --no-save";
-    ended(place.output(next), 0);
 }
 
 #[test]
@@ -83,7 +73,7 @@ fn a_kill_at_any_moment_leaves_and_loses_nothing() {
             until("no process is left", || naming(&place.temporary()) == 0);
             assert!(!place.leftovers().is_empty(), "nobody has tidied up yet");
         }
-        next_start(&place);
+        place.stdout("bench --algorithm ed25519 --stack raw --samples 1 --no-save");
         assert!(
             place.leftovers().is_empty(),
             "{moment:?}: {:?}",

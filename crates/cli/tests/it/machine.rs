@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, said, text};
+use keymark_testkit::place::{Ends as _, Place};
 
 use crate::KEYMARK;
 
@@ -15,9 +15,9 @@ fn a_configuration_without_the_default_provider_is_named() {
     let file = place.path("legacy.cnf");
     let text = "openssl_conf = i\n[i]\nproviders = p\n[p]\nlegacy = l\n[l]\nactivate = 1\n";
     std::fs::write(&file, text).unwrap();
-    let output = place.keymark(RUN).env("OPENSSL_CONF", &file).output();
-    let refused = said(&ended(output.unwrap(), 3));
-    assert_says(&refused, ["legacy.cnf leaves out the provider 'default'"]);
+    let refused = place.keymark(RUN).env("OPENSSL_CONF", &file).ends(3);
+    let words = "legacy.cnf leaves out the provider 'default'";
+    assert_says(&refused.said(), [words]);
 }
 
 #[test]
@@ -28,11 +28,8 @@ fn a_clock_before_the_archive_is_told() {
     record["id"] = "20990101-000000-abcd".into();
     record["started"] = "2099-01-01T00:00:00Z".into();
     place.import(&record);
-    let output = ended(place.output(RUN), 0);
-    assert_says(
-        &text(&output.stderr),
-        ["this machine's clock is before", "2099-01-01"],
-    );
+    let told = place.ends(RUN, 0).stderr;
+    assert_says(&told, ["this machine's clock is before", "2099-01-01"]);
     let list = place.stdout("runs");
     assert_eq!(list.lines().count(), 3, "{list}");
 }
@@ -50,7 +47,7 @@ fn the_name_of_an_archive_is_that_of_a_file() {
             keymark
                 .env_remove("KEYMARK_ARCHIVE")
                 .args(["--archive", name]);
-            text(&ended(keymark.current_dir(place.directory()).output().unwrap(), 0).stdout)
+            keymark.current_dir(place.directory()).ends(0).stdout
         };
         run(RUN);
         assert_eq!(run("runs").lines().count(), 1, "{name}");

@@ -7,7 +7,7 @@ use keymark_testkit::waiting;
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::json;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, kill_at_work};
 
 #[test]
 fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
@@ -40,20 +40,14 @@ fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
 #[test]
 fn no_worker_has_the_variable_of_a_pin_or_outlives_keymark() {
     let place = Place::new(KEYMARK);
-    let mut keymark = place
-        .keymark(
-            "bench --algorithm ed25519 --operation sign --stack raw --processes 3 --case-time 60s --no-save",
-        )
-        .env("USER_PIN", "123456")
-        .spawn()
-        .unwrap();
+    let bench = "bench --algorithm ed25519 --operation sign --stack raw --processes 3 --case-time 60s --no-save";
+    let mut keymark = place.keymark(bench);
+    let keymark = keymark.env("USER_PIN", "123456").spawn().unwrap();
     let id = keymark.id().to_string();
     let workers = || {
-        let list = Command::new("ps")
-            .args(["--no-headers", "-o", "pid=", "--ppid", &id])
-            .output()
-            .unwrap();
-        let children = text(&list.stdout);
+        let mut list = Command::new("ps");
+        list.args(["--no-headers", "-o", "pid=", "--ppid", &id]);
+        let children = text(&list.output().unwrap().stdout);
         let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
         // One that is only just being started is still keymark itself.
         let workers = children.filter(|pid| of_process(*pid, "cmdline").ends_with(b"\0worker\0"));
@@ -61,8 +55,7 @@ fn no_worker_has_the_variable_of_a_pin_or_outlives_keymark() {
     };
     let started = waiting::found("three workers", workers);
     let environments = started.map(|pid| text(&of_process(pid, "environ")));
-    keymark.kill().unwrap();
-    keymark.wait().unwrap();
+    kill_at_work(keymark);
     let gone = |pid: &u32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
     waiting::until("they are gone", || started.iter().all(gone));
     for environment in environments {
@@ -82,9 +75,8 @@ fn no_program_at_a_token_has_a_secret_of_the_environment() {
     token.make_key("rsa:2048", "01", "web");
     let device = format!("{URI};object=web");
     let line = "bench --operation authenticate --stack ssh --parameter agent=openssh --case-time 60s --no-save";
-    let mut keymark = place
-        .keymark(&format!("{line} --pin-env USER_PIN"))
-        .args(["--device", &device])
+    let keymark = place
+        .keymark(&format!("{line} --pin-env USER_PIN --device {device}"))
         .env("USER_PIN", PIN)
         .env("PGPASSWORD", "secret")
         .env("CI_JOB_TOKEN", "secret")
@@ -104,8 +96,7 @@ fn no_program_at_a_token_has_a_secret_of_the_environment() {
         .map(|number| text(&of_process(number, "environ")))
         .collect();
     let of_helper = text(&of_process(helper, "environ"));
-    keymark.kill().unwrap();
-    keymark.wait().unwrap();
+    kill_at_work(keymark);
     waiting::until("they are gone", || Process::of(helper).is_none());
     assert!(environments.len() >= 3, "{environments:?}");
     assert_says(&of_helper, ["SOFTHSM2_CONF=", "PATH="]);

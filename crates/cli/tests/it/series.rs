@@ -10,24 +10,34 @@ use crate::KEYMARK;
 /// Makes a series of a run, without a pause worth the name.
 const SERIES: &str = "--repeat 3 --pause 1ms";
 
-/// The record with latencies around 100 µs, whatever the machine did, and those of rsa2048 multiplied by the factor.
-fn made_up(record: &Value, id: &str, factor: u64, series: &Value) -> Value {
+/// The record under another name, with made-up latencies of each algorithm's operations, whatever the machine did: they
+/// are given a number up to 100, which is another one each time.
+pub(crate) fn with_latencies(
+    record: &Value,
+    id: &str,
+    latency: impl Fn(&str, u64) -> u64,
+) -> Value {
     let mut record = record.clone();
     record["id"] = id.into();
-    if !series.is_null() {
-        record["series"] = series.clone();
-    }
     let mut disorder = 0;
     for case in record["cases"].as_array_mut().unwrap() {
-        let rsa = case["case"]["algorithm"] == "rsa2048";
+        let algorithm = case["case"]["algorithm"].as_str().unwrap().to_owned();
         let blocks = case["blocks"].as_array_mut().unwrap().iter_mut();
         for sample in blocks.flat_map(|block| block["samples"].as_array_mut().unwrap()) {
             disorder = (disorder + 37) % 101;
-            let took = (100_000 + 20 * disorder) * if rsa { factor } else { 1 };
+            let took = latency(&algorithm, disorder);
             sample[3] = (sample[2].as_u64().unwrap() + took).into();
         }
     }
     record
+}
+
+/// The record with latencies around 100 µs, and those of rsa2048 multiplied by the factor.
+fn made_up(record: &Value, id: &str, factor: u64) -> Value {
+    with_latencies(record, id, |algorithm, disorder| {
+        let factor = if algorithm == "rsa2048" { factor } else { 1 };
+        (100_000 + 20 * disorder) * factor
+    })
 }
 
 /// A place with a run called `one`, and series of three runs called `before`, `same` and `slower`.
@@ -35,17 +45,13 @@ fn with_made_up_runs() -> Place {
     let place = Place::new(KEYMARK);
     place.stdout(SHORT);
     let measured = place.record();
-    place.import(&made_up(&measured, "one", 3, &Value::Null));
+    place.import(&made_up(&measured, "one", 3));
     for (name, factor) in [("before", 1), ("same", 1), ("slower", 3)] {
         for number in 0..3 {
+            let mut run = made_up(&measured, &format!("{name}-{number}"), factor);
             let pause = json!({"secs": 0, "nanos": 0});
-            let series = json!({"id": name, "number": number, "runs": 3, "pause": pause});
-            place.import(&made_up(
-                &measured,
-                &format!("{name}-{number}"),
-                factor,
-                &series,
-            ));
+            run["series"] = json!({"id": name, "number": number, "runs": 3, "pause": pause});
+            place.import(&run);
         }
     }
     place

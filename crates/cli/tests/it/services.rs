@@ -7,12 +7,14 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use keymark_testkit::place::{Place, ended, objects, said};
+use keymark_testkit::place::{Ends as _, Place, assert_has, objects, said, text};
 use keymark_testkit::waiting::found;
 use keymark_testkit::{assert_says, assert_silent};
-use serde_json::Value;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
 
-use crate::{KEYMARK, assert_under_load};
+use crate::{KEYMARK, assert_under_load, captured, number, tell};
 
 const CONFIGURATION: &str = "[tsa]\ndefault_tsa = own\n[own]\nserial = serial\nsigner_digest = sha256\ndigests = sha256\n\
                              default_policy = 1.2.3.4\ness_cert_id_alg = sha256\n";
@@ -132,20 +134,14 @@ fn what_keymark_takes_from_an_authority_openssl_verifies_too() {
     assert_eq!(rows.len(), 2);
     for row in &rows {
         assert_under_load(row);
-        assert_eq!(
-            (&row["stack"], &row["algorithm"]),
-            (&"rfc3161".into(), &"nistp256".into())
-        );
+        assert_has(row, json!({"stack": "rfc3161", "algorithm": "nistp256"}));
     }
     let answers = fs::read_dir(&directory).unwrap();
     let answers = answers.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let answers: Vec<String> = answers.filter(|name| name.ends_with(".answer")).collect();
     // Those that count, and those at the ends of loads.
-    let counted: u64 = rows
-        .iter()
-        .filter_map(|row| row["transactions"].as_u64())
-        .sum();
-    assert!(answers.len() as u64 >= counted, "{counted}: {answers:?}");
+    let counted: f64 = rows.iter().map(|row| number(row, "transactions")).sum();
+    assert!(answers.len() as f64 >= counted, "{counted}: {answers:?}");
     let authority = Authority(directory);
     for answer in answers.iter().take(20) {
         let query = answer.trim_end_matches(".answer");
@@ -170,18 +166,14 @@ fn wrong_answers_are_failures_by_class_and_never_samples() {
         (Wrong::Signature, "not as expected: a valid signature"),
     ] {
         let (address, _) = authority.clone().serve(wrong);
-        let output = place.output(&format!(
-            "service bench --connect {address} --workers 1 --case-time 2s --format json"
-        ));
-        let output = ended(output, 1);
-        let rows = objects(&String::from_utf8_lossy(&output.stdout));
-        assert_eq!(
-            (&rows[0]["transactions"], rows.len()),
-            (&0.into(), 1),
-            "{wrong:?}"
-        );
-        assert!(rows[0]["failed"].as_u64() > Some(0), "{wrong:?}");
-        assert_says(&said(&output), [class]);
+        let bench =
+            format!("service bench --connect {address} --workers 1 --case-time 2s --format json");
+        let ended = place.ends(&bench, 1);
+        let rows = ended.rows();
+        assert_eq!(rows.len(), 1, "{wrong:?}");
+        assert_eq!(rows[0]["transactions"], 0, "{wrong:?}");
+        assert!(number(&rows[0], "failed") > 0.0, "{wrong:?}");
+        assert_says(&ended.said(), [class]);
     }
 }
 
@@ -191,13 +183,8 @@ fn somebody_else_s_service_is_not_loaded() {
     let said = place.refused("service bench --connect 192.0.2.1:80 --workers 1", 2);
     assert_says(&said, ["--i-own-this-server"]);
     let said = place.refused("service bench --connect 127.0.0.1:9 --path /tsr", 3);
-    assert_says(
-        &said,
-        [
-            "refused",
-            "is a timestamping authority (RFC 3161) running there",
-        ],
-    );
+    let question = "is a timestamping authority (RFC 3161) running there";
+    assert_says(&said, ["refused", question]);
     let said = place.refused("service bench --service notary", 2);
     assert_says(&said, ["zeitgitterd, relic, rfc3161"]);
 }
@@ -211,8 +198,7 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
         "service bench --service zeitgitterd --algorithm ed25519 --workers 2 --parameter agents=1,2 --case-time 4s \
          --seed 1 --format json",
     );
-    let output = ended(bench.env("HOME", &home).output().unwrap(), 0);
-    let rows = objects(&String::from_utf8_lossy(&output.stdout));
+    let rows = bench.env("HOME", &home).ends(0).rows();
     let agents = rows.iter().map(|row| row["parameters"]["agents"].as_str());
     assert!(agents.clone().any(|agents| agents == Some("2")));
     assert_eq!(agents.count(), 2);
@@ -244,13 +230,10 @@ fn zeitgitterd_signs_with_a_card() {
     );
     assert_eq!(rows.len(), 2);
     rows.iter().for_each(assert_under_load);
-    let said = place.output(
-        "service bench --device virtual --algorithm rsa2048 --parameter agents=2 --case-time 2s",
-    );
-    assert_says(
-        &keymark_testkit::place::said(&ended(said, 1)),
-        ["2 agents each need a copy of the key"],
-    );
+    let two =
+        "service bench --device virtual --algorithm rsa2048 --parameter agents=2 --case-time 2s";
+    let said = place.ends(two, 1).said();
+    assert_says(&said, ["2 agents each need a copy of the key"]);
     place.assert_gone();
 }
 
@@ -268,28 +251,18 @@ fn named(name: &str) -> Option<u32> {
 #[test]
 fn a_service_that_dies_under_load_ends_its_case_with_what_it_had() {
     let place = Place::new(KEYMARK);
-    let mut bench = place
-        .keymark("service bench --algorithm ed25519 --workers 2 --case-time 60s --format json");
-    let bench = bench
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let bench = "service bench --algorithm ed25519 --workers 2 --case-time 60s --format json";
+    let bench = captured(&mut place.keymark(bench));
     let temporary = place.temporary().display().to_string();
     let service = found("zeitgitterd", || named(&temporary));
     // It is asked once before it is loaded.
     std::thread::sleep(std::time::Duration::from_secs(3));
-    nix::sys::signal::kill(
-        nix::unistd::Pid::from_raw(service.cast_signed()),
-        nix::sys::signal::Signal::SIGKILL,
-    )
-    .unwrap();
+    kill(Pid::from_raw(service.cast_signed()), Signal::SIGKILL).unwrap();
     // Nobody waits for the rest of the minute.
     std::thread::sleep(std::time::Duration::from_secs(1));
-    crate::tell(&bench, nix::sys::signal::Signal::SIGINT);
-    let output = bench.wait_with_output().unwrap();
-    let rows: Vec<Value> = objects(&String::from_utf8_lossy(&output.stdout));
-    assert!(rows[0]["failed"].as_u64() > Some(0), "{}", rows[0]);
+    tell(&bench, Signal::SIGINT);
+    let rows = objects(&text(&bench.wait_with_output().unwrap().stdout));
+    assert!(number(&rows[0], "failed") > 0.0, "{}", rows[0]);
     assert!(rows[0]["mean_s"].is_null(), "{}", rows[0]);
     place.assert_gone();
 }

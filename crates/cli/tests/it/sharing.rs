@@ -7,6 +7,7 @@ use keymark_testkit::{assert_says, assert_silent};
 use serde_json::{Value, json};
 
 use crate::KEYMARK;
+use crate::series::with_latencies;
 
 /// A place with one real run, and the run as JSON.
 fn with_a_run() -> (Place, Value) {
@@ -18,17 +19,7 @@ fn with_a_run() -> (Place, Value) {
 
 /// The record under another name, with latencies of about that many microseconds.
 fn made_up(record: &Value, id: &str, microseconds: u64) -> Value {
-    let mut record = record.clone();
-    record["id"] = id.into();
-    for case in record["cases"].as_array_mut().unwrap() {
-        let blocks = case["blocks"].as_array_mut().unwrap().iter_mut();
-        for sample in blocks.flat_map(|block| block["samples"].as_array_mut().unwrap()) {
-            let start = sample[2].as_u64().unwrap();
-            sample[1] = start.into();
-            sample[3] = (start + microseconds * 1000 + start % 500).into();
-        }
-    }
-    record
+    with_latencies(record, id, |_, disorder| microseconds * 1000 + 5 * disorder)
 }
 
 #[test]

@@ -13,30 +13,19 @@ use keymark_testkit::place::{Ends, Place};
 use keymark_testkit::waiting::found;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_measured};
+use crate::virtual_cards::made_up;
+use crate::{KEYMARK, assert_measured, number};
 
 /// Slow enough for any machine that tests this.
-const SLOW_CARD: &str = r#"
-schema = 1
-name = "slow"
-product = "slow card"
-source = "made up"
-[[service]]
-algorithm = "nistp256"
-operation = "authenticate"
-constant_s = 0.1
-[verify]
-constant_s = 0.01
-"#;
+const SLOW: &str = "[[service]]\nalgorithm = 'nistp256'\noperation = 'authenticate'\nconstant_s = 0.1\n\
+                    [verify]\nconstant_s = 0.01\n";
 
 #[test]
 fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_together() {
     let place = Place::new(KEYMARK);
-    let profile = place.path("slow.toml");
-    std::fs::write(&profile, SLOW_CARD).unwrap();
-    let devices = format!("software,virtual,twin:{}", profile.display());
+    let slow = made_up(&place, "slow", SLOW);
     let rows = place.bench(&format!(
-        "--device {devices} --algorithm rsa2048,nistp256,ed25519 --stack ssh --operation authenticate --workers 1,3 \
+        "--device software,virtual,{slow} --algorithm rsa2048,nistp256,ed25519 --stack ssh --operation authenticate --workers 1,3 \
          --samples 6"
     ));
     assert_measured(&rows, 6);
@@ -65,7 +54,7 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
     assert_eq!(asked("twin:slow"), all(&["nistp256"], &["gpg-agent"]));
     let slow = rows.iter().filter(|row| row["device"] == "twin:slow");
     for row in slow {
-        assert!(row["mean_s"].as_f64().unwrap() >= 0.1, "{row}");
+        assert!(number(row, "mean_s") >= 0.1, "{row}");
     }
     place.assert_gone();
 }

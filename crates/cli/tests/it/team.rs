@@ -1,17 +1,17 @@
 //! A team's archive on a real PostgreSQL server, by the real binary.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Ends, Place, SHORT, ended};
+use keymark_testkit::place::{Ends, Place, SHORT};
 use keymark_testkit::postgresql::Server;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, captured, end_of, kill_at_work, tell};
 
 /// Measures until it is told to end.
 const LONG: &str = "bench --algorithm ed25519 --stack raw --precision 0.001% --time 60s";
@@ -45,9 +45,14 @@ impl Team {
     }
 
     fn started(&self) -> Child {
-        let mut keymark = self.keymark("owner", LONG);
-        keymark.stdout(Stdio::null()).stderr(Stdio::piped());
-        keymark.spawn().unwrap()
+        captured(&mut self.keymark("owner", LONG))
+    }
+
+    /// How many runs there are in that state.
+    fn runs(&self, state: &str) -> u64 {
+        self.ask(&format!(
+            "SELECT count(*) FROM keymark.run WHERE state = '{state}'"
+        ))
     }
 
     fn ask(&self, question: &str) -> u64 {
@@ -81,10 +86,7 @@ fn a_run_on_a_server_is_kept_here_until_all_of_it_is_there() {
     team.server.resume();
     assert_says(&team.ended("push", 0), ["sent 1 run"]);
     assert_eq!(team.unsent(), Vec::<PathBuf>::new());
-    assert_eq!(
-        team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
-        2
-    );
+    assert_eq!(team.runs("finished"), 2);
     assert_eq!(team.ask(WRONG), 0);
 }
 
@@ -97,37 +99,29 @@ fn a_server_that_restarts_in_a_run_has_all_of_it_in_the_end() {
     std::thread::sleep(Duration::from_millis(500));
     team.server.resume();
     tell(&measuring, Signal::SIGINT);
-    ended(measuring.wait_with_output().unwrap(), 130);
+    end_of(measuring, 130);
     assert_eq!(team.unsent(), Vec::<PathBuf>::new());
-    let interrupted = "SELECT count(*) FROM keymark.run WHERE state = 'interrupted'";
-    assert_eq!(team.ask(interrupted), 1);
+    assert_eq!(team.runs("interrupted"), 1);
     assert_eq!(team.ask(WRONG), 0);
 }
 
 #[test]
 fn a_server_that_freezes_holds_a_run_up_for_a_moment() {
     let team = Team::new();
-    let mut measuring = team.keymark(
-        "owner",
-        "bench --algorithm ed25519 --stack raw --precision 0.001% --case-time 3s",
-    );
+    let mut measuring = team.keymark("owner", LONG);
     let mut address = team.server.address("owner", "keymark").into_os_string();
     address.push("&connect_timeout=1");
-    measuring.env("KEYMARK_ARCHIVE", address);
-    measuring.stdout(Stdio::null()).stderr(Stdio::piped());
-    let measuring = measuring.spawn().unwrap();
+    measuring
+        .args(["--case-time", "3s"])
+        .env("KEYMARK_ARCHIVE", address);
+    let measuring = captured(&mut measuring);
     team.await_more_samples();
     team.server.freeze();
-    let output = measuring.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let said = end_of(measuring, 1).stderr;
     assert_says(&said, ["no answer for 3 s", "keymark push"]);
     team.server.thaw();
     assert_says(&team.ended("push", 0), ["sent 1 run"]);
-    assert_eq!(
-        team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
-        1
-    );
+    assert_eq!(team.runs("finished"), 1);
     assert_eq!(team.ask(WRONG), 0);
 }
 
@@ -135,18 +129,14 @@ fn a_server_that_freezes_holds_a_run_up_for_a_moment() {
 fn a_kill_in_a_run_loses_nothing_that_was_measured() {
     let team = Team::new();
     for kills in 1..4 {
-        let mut measuring = team.started();
+        let measuring = team.started();
         team.await_more_samples();
         assert_says(&team.ended("push", 0), ["sent 0 runs"]);
         let seen = team.ask(SAMPLES);
-        measuring.kill().unwrap();
-        measuring.wait().unwrap();
+        kill_at_work(measuring);
         assert_says(&team.ended("push", 0), ["sent 1 run"]);
         assert!(team.ask(SAMPLES) >= seen);
-        assert_eq!(
-            team.ask("SELECT count(*) FROM keymark.run WHERE state = 'unfinished'"),
-            kills
-        );
+        assert_eq!(team.runs("unfinished"), kills);
         assert_eq!(team.ask(WRONG), 0);
         assert_eq!(team.unsent(), Vec::<PathBuf>::new());
     }
@@ -173,13 +163,10 @@ fn a_series_goes_on_without_its_server() {
     let mut team = Team::new();
     let mut series = team.keymark("owner", LONG);
     series.args(["--case-time", "1s", "--repeat", "2", "--pause", "1s"]);
-    let series = series.stderr(Stdio::piped()).stdout(Stdio::null());
-    let mut series = series.spawn().unwrap();
-    until("the first run is there", || {
-        team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'") == 1
-    });
+    let series = captured(&mut series);
+    until("the first run is there", || team.runs("finished") == 1);
     team.server.stop();
-    series.wait().unwrap();
+    end_of(series, 1);
     assert_eq!(team.unsent().len(), 1);
     team.server.resume();
     assert_says(&team.ended("push", 0), ["sent 1 run"]);

@@ -5,10 +5,12 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use keymark_testkit::place::{Place, SHORT, text};
+use keymark_testkit::place::{Ends as _, Place, SHORT, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 
 use crate::KEYMARK;
+use crate::mcu::kernel;
 
 /// `keymark ARGUMENTS` on a terminal with that number of columns.
 fn pseudo_terminal(place: &Place, columns: u32, arguments: &str) -> Command {
@@ -25,10 +27,7 @@ fn pseudo_terminal(place: &Place, columns: u32, arguments: &str) -> Command {
 }
 
 fn on_a_terminal(place: &Place, columns: u32, arguments: &str) -> String {
-    let output = pseudo_terminal(place, columns, arguments).output().unwrap();
-    let shown = text(&output.stdout);
-    assert!(output.status.success(), "{shown}");
-    shown
+    pseudo_terminal(place, columns, arguments).ends(0).stdout
 }
 
 #[test]
@@ -49,23 +48,16 @@ fn a_picture_is_for_a_person_at_a_terminal_that_is_wide_enough() {
         assert_eq!(has_picture(&shown), expected, "{columns}: {shown}");
         assert!(shown.contains('\u{1b}'), "in colors: {shown}");
     }
-    let piped = place.keymark("show last").env("LC_ALL", "C.UTF-8").output();
-    assert!(!has_picture(&text(&piped.unwrap().stdout)));
+    let mut piped = place.keymark("show last");
+    assert!(!has_picture(&piped.env("LC_ALL", "C.UTF-8").ends(0).stdout));
 }
 
 #[test]
 fn a_person_sees_how_far_a_long_simulation_is() {
     let place = Place::new(KEYMARK);
-    let elf = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../mcu/kernels/elf/rsa-umull-o2.elf"
-    );
-    let run = format!("mcu run {elf} --mcu stm32f103");
-    let shown = on_a_terminal(&place, 140, &run);
-    assert!(shown.contains("M instructions"), "{shown}");
-    let piped = place.keymark(&run).output().unwrap();
-    let said = text(&piped.stdout) + &text(&piped.stderr);
-    assert!(!said.contains("M instructions"), "{said}");
+    let run = format!("mcu run {} --mcu stm32f103", kernel("rsa-umull-o2.elf"));
+    assert_says(&on_a_terminal(&place, 140, &run), ["M instructions"]);
+    assert_silent(&place.ends(&run, 0).said(), ["M instructions"]);
 }
 
 /// A question for a PIN is the last thing on the terminal until it is answered, although a run shows its progress.

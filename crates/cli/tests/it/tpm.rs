@@ -1,14 +1,12 @@
 //! A TPM in software, by the way of a real one.
 
-use std::process::Stdio;
-
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, assert_has};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 use serde_json::json;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, kill_at_work, quiet};
 
 #[test]
 fn a_tpm_is_measured_in_threads_and_processes() {
@@ -28,13 +26,10 @@ fn a_tpm_is_measured_in_threads_and_processes() {
 #[test]
 fn a_killed_keymark_takes_its_tpm_along() {
     let place = Place::new(KEYMARK);
-    let mut run =
-        place.keymark("bench --no-save --device swtpm-esys --algorithm nistp256 --samples 1000000");
-    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = run.spawn().unwrap();
+    let run = "bench --no-save --device swtpm-esys --algorithm nistp256 --samples 1000000";
+    let child = quiet(&mut place.keymark(run));
     until("swtpm runs", || naming(&place.temporary()) > 1);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_at_work(child);
     until("no process is left", || naming(&place.temporary()) == 0);
 }
 

@@ -1,15 +1,15 @@
 //! `keymark trace` as a user has it: how it ends, and what it says of the card.
 
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use keymark_testkit::assert_says;
-use keymark_testkit::place::{CommandLine, Place, text};
+use keymark_testkit::place::{Ends as _, Place};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
+use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, captured, end_of, tell};
 
 /// Decrypts once, says so in a file, and goes on for minutes in a program of its own.
 fn decrypting(place: &Place, trap: &str) -> Child {
@@ -20,23 +20,14 @@ fn decrypting(place: &Place, trap: &str) -> Child {
         ready = ready.display()
     );
     let mut keymark = place.keymark("trace --device virtual -- sh -c");
-    keymark.arg(script);
-    keymark.stdin(Stdio::null());
-    let child = keymark
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = captured(keymark.arg(script).stdin(Stdio::null()));
     until("it has decrypted", || ready.exists());
     until("its own program runs", || naming(&ready) > 1);
     child
 }
 
 fn ends_in_good_order(place: &Place, child: Child) {
-    let output = child.wait_with_output().unwrap();
-    let (shown, said) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert_says(&shown, ["PSO:DECIPHER", "whole"]);
+    assert_says(&end_of(child, 130).stdout, ["PSO:DECIPHER", "whole"]);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
     until("agents and programs are gone", || {
         naming(&place.temporary()) == 0 && naming(&place.path("ready")) == 0
@@ -65,12 +56,9 @@ fn a_program_that_does_not_listen_is_killed() {
 fn a_card_that_was_not_used_is_said_to_be_so_also_by_ssh_that_only_lists_keys() {
     let place = Place::new(KEYMARK);
     // A card without an authentication key: the agent asks it for one, and has none to list.
-    for command in ["true", "ssh-add -l"] {
-        let shown = text(
-            &place
-                .output(&format!("trace --device virtual -- {command}"))
-                .stdout,
-        );
+    for (command, status) in [("true", 0), ("ssh-add -l", 1)] {
+        let trace = format!("trace --device virtual -- {command}");
+        let shown = place.ends(&trace, status).stdout;
         match shown.split_once("the program\n") {
             Some((_, of_program)) => {
                 assert!(of_program.contains("whole"), "{command:?}: {shown}");
@@ -99,20 +87,10 @@ mod pkcs11 {
     use super::*;
     use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken};
 
-    fn traced(
-        place: &Place,
-        token: &SoftHsmToken,
-        command: &(impl CommandLine + ?Sized),
-    ) -> (i32, String, String) {
-        let mut keymark = place.keymark("trace --pkcs11");
-        keymark.args(command.words());
-        let output = keymark.env(CONFIGURATION, token.configuration()).output();
-        let output = output.unwrap();
-        (
-            output.status.code().unwrap(),
-            text(&output.stdout),
-            text(&output.stderr),
-        )
+    fn trace(place: &Place, token: &SoftHsmToken, module: &str) -> Command {
+        let mut keymark = place.keymark(&format!("trace --pkcs11 {module} --"));
+        keymark.env(CONFIGURATION, token.configuration());
+        keymark
     }
 
     #[test]
@@ -129,9 +107,9 @@ mod pkcs11 {
             )
         };
         let script = format!("{}; {}", sign(&module), sign("{module}"));
-        let command = [&module, "--", "sh", "-c", &script];
-        let (code, shown, said) = traced(&place, &token, &command);
-        assert_eq!(code, 0, "{said}");
+        let mut traced = trace(&place, &token, &module);
+        let traced = traced.args(["sh", "-c", &script]).ends(0);
+        let shown = &traced.stdout;
         let line = |name: &str| {
             let found = shown.lines().find(|line| line.starts_with(name));
             let line = found.unwrap_or_else(|| panic!("{name}: {shown}"));
@@ -150,16 +128,15 @@ mod pkcs11 {
         );
         assert_says(&shown, ["2 sessions opened, 2 closed, 2 logins"]);
         assert_eq!(shown.matches("pkcs11-tool (").count(), 2, "{shown}");
-        assert!(!shown.contains(PIN) && !said.contains(PIN));
+        assert_silent(&traced.said(), [PIN]);
         assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
     }
 
     #[test]
     fn a_program_that_does_not_load_it_is_said_to_and_ends_as_it_ends() {
         let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
-        let (code, shown, _) = traced(&place, &token, "softhsm2 -- false");
-        assert_eq!(code, 1);
-        assert_says(&shown, ["did not load the module"]);
+        let shown = trace(&place, &token, "softhsm2").arg("false").ends(1);
+        assert_says(&shown.stdout, ["did not load the module"]);
     }
 
     #[test]
@@ -170,9 +147,8 @@ mod pkcs11 {
             ("./no-such-module.so", "there is no such file"),
         ] {
             let ran = place.path("ran");
-            let command = [module, "--", "touch", ran.to_str().unwrap()];
-            let (code, _, said) = traced(&place, &token, &command);
-            assert_ne!(code, 0);
+            let mut traced = trace(&place, &token, module);
+            let said = traced.arg("touch").arg(&ran).ends(3).stderr;
             assert!(said.contains(expected) && !ran.exists(), "{said}");
         }
     }

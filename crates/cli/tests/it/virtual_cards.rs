@@ -1,19 +1,17 @@
 //! Virtual cards and twins, as a user has them: bench, show, trace, token.
 
 use std::path::Path;
-use std::process::Stdio;
 
 use keymark_testkit::pcscd::PrivatePcscd;
 use keymark_testkit::place::{Ends, Place, assert_has};
 use keymark_testkit::waiting::found;
 use keymark_testkit::{assert_says, assert_silent};
-use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, captured, end_of, interrupt};
 
 /// The twin of a card of that name with these services, as a device.
-fn made_up(place: &Place, name: &str, services: &str) -> String {
+pub(crate) fn made_up(place: &Place, name: &str, services: &str) -> String {
     let file = place.path(&format!("{name}.toml"));
     let head = format!("schema = 1\nname = '{name}'\nproduct = 'a card'\nsource = 'made up'\n");
     std::fs::write(&file, head + services).unwrap();
@@ -93,20 +91,14 @@ fn a_slow_pin_verification_is_made_visible() {
                     [verify]\nconstant_s = 0.8\n";
     let device = made_up(&place, "slow", services);
     let shown = place.stdout(&format!("trace --device {device} -- true"));
-    let verify = shown
+    // How often, and the first one's time: on a busy machine more than the profile has.
+    let mut cells = shown
         .lines()
-        .find(|line| line.starts_with("VERIFY PW1 (82)"));
-    // VERIFY, PW1, (82), how often, and the first one's time: on a busy machine more than the profile has.
-    let [time, unit] = verify
-        .unwrap_or_default()
-        .split_whitespace()
-        .skip(4)
-        .take(2)
-        .collect::<Vec<_>>()[..]
-    else {
-        panic!("{shown}");
-    };
-    let time: f64 = time.parse().unwrap();
+        .find_map(|line| line.strip_prefix("VERIFY PW1 (82)"))
+        .unwrap_or_else(|| panic!("{shown}"))
+        .split_whitespace();
+    let time: f64 = cells.nth(1).unwrap().parse().unwrap();
+    let unit = cells.next().unwrap();
     assert!(unit == "s" || unit == "ms" && time >= 800.0, "{shown}");
     assert_says(&shown, ["SELECT", "GET DATA 6E"]);
 }
@@ -115,11 +107,8 @@ fn a_slow_pin_verification_is_made_visible() {
 fn devices_fit_a_terminal_and_twins_are_a_short_list() {
     let place = Place::new(KEYMARK);
     let [brief, long] = ["devices", "devices --long"].map(|arguments| {
-        let shown = place
-            .keymark(arguments)
-            .env("COLUMNS", "100")
-            .ends(0)
-            .stdout;
+        let mut keymark = place.keymark(arguments);
+        let shown = keymark.env("COLUMNS", "100").ends(0).stdout;
         let wide = shown.lines().find(|line| line.chars().count() > 100);
         assert_eq!(wide, None, "{arguments}");
         shown
@@ -188,20 +177,16 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     let mut pcscd = PrivatePcscd::start(place.directory()).unwrap();
     let (state, address) = (place.path("state"), pcscd.vpcd_address());
     let address = format!("twin serve --address {address}");
-    let serve = || {
-        let mut keymark = place.keymark(&format!("{address} --state {}", state.display()));
-        keymark.stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let mut serving = serve();
+    let serve = || captured(&mut place.keymark(&format!("{address} --state {}", state.display())));
+    let serving = serve();
     let serial = inserted(&place, pcscd.socket());
     // A reader that is taken.
     place.refused(&address, 3);
-    tell(&serving, Signal::SIGINT);
-    assert!(serving.wait().unwrap().success());
+    interrupt(serving);
     assert!(state.join("external.flash").exists());
     let again = serve();
     assert_eq!(inserted(&place, pcscd.socket()), serial);
     pcscd.kill();
-    assert_eq!(again.wait_with_output().unwrap().status.code(), Some(1));
+    end_of(again, 1);
     place.refused("twin serve --device yubikey", 2);
 }

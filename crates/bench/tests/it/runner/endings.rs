@@ -12,7 +12,7 @@ use keymark_testkit::fake::{self, Script, ScriptedStep};
 
 use super::setup::{
     Interrupting, Listener, MS, Told, by_four, case, drive, jittery, plan, precision, run, runs,
-    steady, stopped,
+    steady, stopped, takes,
 };
 
 /// Operations of a millisecond, and then others for ever.
@@ -78,12 +78,7 @@ fn precision_stops_a_steady_case_and_says_when_it_cannot_be_reached() {
 fn every_case_keeps_its_time_however_many_workers_it_has() {
     let limit = Duration::from_secs(4);
     // A block of eight operations by each of four takes longer than the time that is left after the first.
-    let slow = |_: &Case| {
-        Script::Steps(vec![
-            ScriptedStep::Take(MS * 60),
-            ScriptedStep::Take(MS * 63),
-        ])
-    };
+    let slow = |_: &Case| takes([MS * 60, MS * 63]);
     let cases = [case("ed25519"), by_four("rsa2048")];
     let (measured, _) = run(&plan(&cases, precision("0.0001%", Some(limit))), slow);
     assert_eq!(
@@ -103,22 +98,15 @@ fn with_one_unknown(names: &[&str], unknown: &'static str) -> Vec<usize> {
         ..precision("1%", None)
     };
     let cases: Vec<Case> = names.iter().map(|name| case(name)).collect();
+    let is_unknown = move |case: &Case| case.algorithm.name() == unknown;
     let (measured, _) = run(&plan(&cases, settings), move |case| {
-        let second = if case.algorithm.name() == unknown {
-            200
-        } else {
-            20
-        };
-        Script::Steps(vec![
-            ScriptedStep::Take(MS * 20),
-            ScriptedStep::Take(MS * second),
-        ])
+        let second = if is_unknown(case) { 200 } else { 20 };
+        takes([MS * 20, MS * second])
     });
     for record in &measured.cases {
-        let expected = if record.case.algorithm.name() == unknown {
-            Stopped::OutOfTime
-        } else {
-            Stopped::RuleMet
+        let expected = match is_unknown(&record.case) {
+            true => Stopped::OutOfTime,
+            false => Stopped::RuleMet,
         };
         assert_eq!(stopped(record), expected, "{}", record.case);
     }
@@ -145,16 +133,10 @@ fn what_is_slow_does_not_keep_the_others_waiting() {
     let (measured, _) = run(&plan(&cases, settings), |case| {
         let slow = case.algorithm.to_string() == "rsa4096";
         let took = if slow { MS * 2_000 } else { MS * 20 };
-        Script::Steps(vec![
-            ScriptedStep::Take(took),
-            ScriptedStep::Take(took + MS),
-        ])
+        takes([took, took + MS])
     });
-    let blocks: Vec<usize> = measured
-        .cases
-        .iter()
-        .map(|case| case.blocks.len())
-        .collect();
+    let blocks = measured.cases.iter().map(|case| case.blocks.len());
+    let blocks: Vec<usize> = blocks.collect();
     assert!(blocks[2] >= 8 && blocks[2] <= 12, "{blocks:?}");
     assert!(blocks[0] > 500 && blocks[1] > 500, "{blocks:?}");
     // Compared cases are neighbors: pairs of a round are milliseconds apart.
@@ -368,9 +350,8 @@ fn what_ctrl_c_broke_off_while_it_was_made_ready_has_not_failed() {
 fn an_operation_that_writes_nothing_does_not_pass_by_the_last_blocks_result() {
     // The warm-up, a block that is right, and from then on nothing.
     let script = |_: &Case| {
-        let right = [ScriptedStep::Take(MS * 200); 4].into_iter();
-        let nothing = [ScriptedStep::Nothing(MS * 200); 100].into_iter();
-        Script::Steps(right.chain(nothing).collect())
+        let right = vec![ScriptedStep::Take(MS * 200); 4];
+        Script::Steps([right, vec![ScriptedStep::Nothing(MS * 200); 100]].concat())
     };
     let (measured, _) = run(&plan(&[case("ed25519")], runs(50)), script);
     let record = &measured.cases[0];
@@ -380,7 +361,7 @@ fn an_operation_that_writes_nothing_does_not_pass_by_the_last_blocks_result() {
 
 #[test]
 fn a_worker_that_panics_does_not_leave_the_others_waiting() {
-    let script = |_: &Case| Script::Steps(vec![ScriptedStep::Panic]);
+    let script = |_: &Case| then(0, &[ScriptedStep::Panic]);
     let plan = plan(&[by_four("ed25519")], runs(50));
     let ended = std::panic::catch_unwind(|| run(&plan, script));
     assert!(ended.is_err(), "the panic comes through");

@@ -11,9 +11,9 @@ use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
-use keymark_testkit::fake::{Script, ScriptedStep};
+use keymark_testkit::fake::Script;
 
-use super::setup::{MS, case, drive_on, jittery, plan, precision, runs, scripted};
+use super::setup::{MS, case, drive_on, jittery, plan, precision, runs, scripted, takes};
 
 /// Looks after every report, and a while later.
 struct Watching {
@@ -90,7 +90,7 @@ fn four(settings: Settings) -> Plan {
 }
 
 fn slow(_: &Case) -> Script {
-    Script::Steps(vec![ScriptedStep::Take(200 * MS)])
+    takes([200 * MS])
 }
 
 /// How long it was to take in all, by what was seen at each moment.

@@ -157,10 +157,10 @@ fn each_process_brings_its_samples_on_keymarks_clock() {
     assert!(last <= before.now().after(Duration::from_millis(1)));
     // They work at the same time.
     let overlap = record.blocks.iter().any(|block| {
+        let samples = block.samples.iter();
         let of = |worker| {
-            block
-                .samples
-                .iter()
+            samples
+                .clone()
                 .filter(move |sample| sample.worker == worker)
         };
         of(0).any(|one| of(1).any(|other| one.start < other.end && other.start < one.end))

@@ -10,9 +10,10 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Observer, Runner, Stacks};
 use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
-use keymark_testkit::fake::{Script, ScriptedStep};
 
-use super::setup::{Listener, MS, Told, case, drive, plan, precision, run, runs, steady, stopped};
+use super::setup::{
+    Listener, MS, Told, case, drive, plan, precision, run, runs, steady, stopped, takes,
+};
 
 fn latencies(record: &CaseRecord) -> Vec<Duration> {
     record.samples().map(Sample::latency).collect()
@@ -27,9 +28,8 @@ fn warm_up_and_lead_in_are_done_and_not_counted() {
     };
     let (measured, _) = run(&plan(&[case("ed25519")], settings), |_| {
         // Five warm up, and a sixth shows what an operation costs.
-        let warm_up = vec![ScriptedStep::Take(MS * 9); 6];
-        let pairs = [ScriptedStep::Take(MS * 7), ScriptedStep::Take(MS * 2)].repeat(20);
-        Script::Steps([warm_up, pairs].concat())
+        let pairs = [MS * 7, MS * 2].repeat(20);
+        takes([vec![MS * 9; 6], pairs].concat())
     });
     assert_eq!(latencies(&measured.cases[0]), [MS * 2; 20]);
 }
@@ -38,8 +38,7 @@ fn warm_up_and_lead_in_are_done_and_not_counted() {
 fn long_operations_are_not_led_in() {
     let counted = || (1..=20).map(|i| MS * (20 + i));
     let (measured, _) = run(&plan(&[case("ed25519")], runs(20)), move |_| {
-        let warm_up = [MS * 20; 3].into_iter();
-        Script::Steps(warm_up.chain(counted()).map(ScriptedStep::Take).collect())
+        takes([MS * 20; 3].into_iter().chain(counted()))
     });
     assert_eq!(latencies(&measured.cases[0]), counted().collect::<Vec<_>>());
 }

@@ -97,15 +97,18 @@ pub fn drive_on(
     runner.run(plan, &stacks, observer)
 }
 
+/// Operations that take these times, over and over.
+pub fn takes(times: impl IntoIterator<Item = Duration>) -> Script {
+    Script::Steps(times.into_iter().map(ScriptedStep::Take).collect())
+}
+
 pub fn steady(_: &Case) -> Script {
-    Script::Steps(vec![ScriptedStep::Take(MS)])
+    takes([MS])
 }
 
 /// Latencies differ by a tenth, so that the mean has an interval.
 pub fn jittery(_: &Case) -> Script {
-    let steps =
-        [95, 104, 99, 101, 92, 107].map(|hundredths| ScriptedStep::Take(MS * hundredths / 100));
-    Script::Steps(steps.to_vec())
+    takes([95, 104, 99, 101, 92, 107].map(|hundredths| MS * hundredths / 100))
 }
 
 pub fn stopped(record: &CaseRecord) -> Stopped {

@@ -125,19 +125,15 @@ fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) 
         let chosen = differences
             .iter()
             .filter(|difference| difference.cycles().signum() == sign);
-        let words = |difference: &Difference| {
+        let words = chosen.take(most).map(|difference| {
             let cycles = count(difference.cycles().unsigned_abs());
             format!("{cycles} {}", difference.what)
-        };
-        chosen.take(most).map(words).join(", ")
-    };
-    let (saved, added) = (largest(-1, 4), largest(1, 2));
-    let or_none = |text: String| {
-        if text.is_empty() {
-            "none".to_owned()
-        } else {
-            text
+        });
+        let words = words.collect_vec();
+        if words.is_empty() {
+            return "none".to_owned();
         }
+        words.join(", ")
     };
     format!(
         "{} takes {} and {} {}: {ratio:.2}× as fast, {clocks:.2} by the clock and {:.2} by the cycles\n\
@@ -147,7 +143,7 @@ fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) 
         second.name(),
         units::duration(second.seconds()),
         ratio / clocks,
-        or_none(saved),
-        or_none(added),
+        largest(-1, 4),
+        largest(1, 2),
     )
 }

@@ -29,14 +29,17 @@ use crate::{frame, output, parts};
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
     let kernels: Vec<Kernel> = arguments.algorithm.iter().copied().unique().collect();
-    let wanted: Vec<(&Target, Kernel)> = kernels
-        .iter()
-        .flat_map(|&kernel| {
-            distinct(&targets, kernel)
-                .into_iter()
-                .map(move |target| (target, kernel))
-        })
-        .collect();
+    let all = kernels.iter().cartesian_product(&targets);
+    let all = all.map(|(kernel, target)| (target, *kernel));
+    // Targets that differ in what matters to the kernel.
+    let words = |(target, kernel): &(&Target, Kernel)| {
+        (
+            *kernel,
+            target.mcu.name.clone(),
+            target.options.words(*kernel),
+        )
+    };
+    let wanted: Vec<(&Target, Kernel)> = all.unique_by(words).collect();
     if wanted.is_empty() {
         return Err(Failure::nothing_usable(
             "none of these parts can run any of this; 'keymark mcu list' shows their cores",
@@ -119,12 +122,6 @@ fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
     Ok(targets)
 }
 
-/// Targets that differ in what matters to the kernel.
-fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
-    let words = |target: &&Target| (target.mcu.name.clone(), target.options.words(kernel));
-    targets.iter().unique_by(words).collect()
-}
-
 /// Predicts on all processors; the results have the order of the questions.
 pub(crate) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, McuError>> {
     let bar = bar("{bar:30} {pos}/{len} predictions {elapsed}");
@@ -202,17 +199,11 @@ fn row(prediction: &Prediction) -> Value {
 /// More predictions than this have a line each, without where their cycles went.
 const MOST_COLUMNS: usize = 5;
 
-/// A row of the table with a column a prediction, and a column of that with a line each.
-struct PredictionLine {
-    name: String,
-    cell: Box<dyn Fn(&Prediction) -> String>,
-}
+/// A row of the table with a column a prediction, and a column of that with a line each: its name and its cells.
+type PredictionLine = (String, Box<dyn Fn(&Prediction) -> String>);
 
 fn line(name: impl Into<String>, cell: impl Fn(&Prediction) -> String + 'static) -> PredictionLine {
-    PredictionLine {
-        name: name.into(),
-        cell: Box::new(cell),
-    }
+    (name.into(), Box::new(cell))
 }
 
 /// A table with a column a prediction, or of many with a line each.
@@ -227,8 +218,8 @@ fn print_table(predictions: &[&Prediction], arguments: &PredictArguments) {
     let mut lines = head(first, arguments.tolerance);
     if predictions.len() > MOST_COLUMNS {
         let mut table = TableOf::new(predictions).name("prediction", |one| one.name());
-        for line in &lines {
-            table = table.value(line.name.as_str(), |one| (line.cell)(one));
+        for (name, cell) in &lines {
+            table = table.value(name.as_str(), |one| cell(one));
         }
         output::table(table);
         output::line(&format!(
@@ -237,9 +228,9 @@ fn print_table(predictions: &[&Prediction], arguments: &PredictArguments) {
     } else {
         lines.extend(phases(first));
         lines.extend(details(predictions));
-        let mut table = TableOf::new(&lines).name("", |line| line.name.as_str());
+        let mut table = TableOf::new(&lines).name("", |(name, _)| name.as_str());
         for prediction in predictions {
-            table = table.value(prediction.name(), |line| (line.cell)(prediction));
+            table = table.value(prediction.name(), |(_, cell)| cell(prediction));
         }
         output::table(table);
     }
@@ -277,24 +268,16 @@ fn head(first: &Prediction, tolerance: Duration) -> Vec<PredictionLine> {
 }
 
 fn phases(first: &Prediction) -> Vec<PredictionLine> {
-    if first.phases.len() < 2 {
-        return Vec::new();
-    }
+    let several = first.phases.iter().filter(|_| first.phases.len() > 1);
     let of_phase = |number: u8| {
         let name = format!("cycles: {}", first.kernel.phase_name(number));
         line(name, move |prediction: &Prediction| {
-            let its = prediction
-                .phases
-                .iter()
-                .filter(|phase| phase.number == number);
+            let phases = prediction.phases.iter();
+            let its = phases.filter(|phase| phase.number == number);
             count(its.map(|phase| phase.account.cycles()).sum())
         })
     };
-    first
-        .phases
-        .iter()
-        .map(|phase| of_phase(phase.number))
-        .collect()
+    several.map(|phase| of_phase(phase.number)).collect()
 }
 
 /// Instructions by class, stalls by cause, hit rates; lines that are empty everywhere are left out.

@@ -44,16 +44,6 @@ pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     Ok(Exit::of(results.is_empty(), false))
 }
 
-fn print(results: &[StorageResult]) {
-    print_table(results);
-    output::paragraph(
-        "Times of the flash alone: the datasheet's typical times and, for the worst write, its maximum times",
-    );
-    if results.iter().any(|result| !result.is_settled()) {
-        output::line("~: too few erases of any sector to show long-term figures");
-    }
-}
-
 fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
     if wanted.is_empty() {
         return Geometry::shipped().map_err(Failure::failed);
@@ -62,7 +52,7 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
     wanted.iter().map(find).collect()
 }
 
-fn print_table(results: &[StorageResult]) {
+fn print(results: &[StorageResult]) {
     let table = TableOf::new(results)
         .name("geometry", |one| one.geometry.as_str())
         .name("design", |one| one.design.to_string())
@@ -84,6 +74,12 @@ fn print_table(results: &[StorageResult]) {
             format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
         });
     output::table(table);
+    output::paragraph(
+        "Times of the flash alone: the datasheet's typical times and, for the worst write, its maximum times",
+    );
+    if results.iter().any(|result| !result.is_settled()) {
+        output::line("~: too few erases of any sector to show long-term figures");
+    }
 }
 
 fn about(result: &StorageResult, figure: String) -> String {

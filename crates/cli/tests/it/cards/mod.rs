@@ -5,19 +5,19 @@ mod home;
 mod owner;
 mod safety;
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_stores::tokens::reader::CardReader;
 use keymark_testkit::pcscd::CardInReader;
-use keymark_testkit::place::{Ends, Place, Transcript, assert_has, ended, objects, text};
+use keymark_testkit::place::{Ends, Place, Transcript, assert_has, objects, text};
 use keymark_testkit::waiting::{found, until};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::{Value, json};
 
 use owner::owner_of;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, captured, end_of};
 
 /// A keymark with a card in a reader of its own.
 struct CardPlace {
@@ -91,9 +91,7 @@ impl CardPlace {
             "bench --device {devices} --algorithm cv25519 --stack raw --precision 0.001% --case-time {longest} \
              --format json"
         );
-        let mut keymark = self.keymark(&format!("{common} {more}"));
-        let keymark = keymark.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = keymark.spawn().unwrap();
+        let child = captured(&mut self.keymark(&format!("{common} {more}")));
         self.until_measuring();
         child
     }
@@ -110,10 +108,10 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let devices = format!("{serial},software");
     let child = place.measuring(&devices, "6s", &may_write(&serial));
     place.reader.pcscd.kill();
-    let ended = ended(child.wait_with_output().unwrap(), 1);
+    let ended = end_of(child, 1);
     let restore = format!("keymark devices restore {serial}");
-    assert_says(&text(&ended.stderr), ["SCardTransmit failed", &restore]);
-    let rows = objects(&text(&ended.stdout));
+    assert_says(&ended.stderr, ["SCardTransmit failed", &restore]);
+    let rows = ended.rows();
     let software = rows.iter().find(|row| row["device"] == "software");
     assert_eq!(software.unwrap()["failed"], 0);
 }

@@ -1,6 +1,5 @@
 //! A card with its owner's keys, through every layer of GnuPG, next to the owner's own scdaemon.
 
-use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +11,7 @@ use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::reader::CardReader;
-use keymark_testkit::place::{ended, objects, said, text};
+use keymark_testkit::place::{Ends as _, Transcript};
 use keymark_testkit::{assert_says, assert_silent};
 
 use super::CardPlace;
@@ -35,15 +34,21 @@ impl CardPlace {
         algorithm: &str,
         operation: &str,
         workers: &str,
-    ) -> Output {
+        status: i32,
+    ) -> Transcript {
         let card = self.card();
         let device = card["device"].as_str().unwrap();
         let common = "--stack raw,agent,gpg --samples 3 --format json --pin-env RIGHT --no-save";
         let mut keymark = self.keymark(&format!(
             "bench --device {device} --algorithm {algorithm} --operation {operation} --workers {workers} {common}"
         ));
-        keymark.env("GNUPGHOME", owner.home.path());
-        keymark.output().unwrap()
+        keymark.env("GNUPGHOME", owner.home.path()).ends(status)
+    }
+
+    /// Every layer measures with the owner's keys, and nothing fails.
+    #[track_caller]
+    fn assert_all_layers(&self, owner: &KeyHome, algorithm: &str, operation: &str) {
+        all_layers(&self.bench_as_owner(owner, algorithm, operation, "1", 0));
     }
 }
 
@@ -59,9 +64,9 @@ fn as_admin(reader: &CardReader, commands: &[&[u8]]) {
 }
 
 /// Every layer has measured, and nothing failed.
-fn all_layers(measured: &Output) {
-    assert!(measured.status.success(), "{}", said(measured));
-    let rows = objects(&text(&measured.stdout));
+#[track_caller]
+fn all_layers(measured: &Transcript) {
+    let rows = measured.rows();
     let measured = |stack: &str| {
         rows.iter()
             .any(|row| row["stack"] == stack && row["n"] == 3)
@@ -81,7 +86,7 @@ fn the_owners_card_works_on_all_layers() {
     ] {
         let (_homes, owner, reader) = owner_of(algorithm);
         let place = CardPlace::with(reader);
-        all_layers(&place.bench_as_owner(&owner, algorithm, operation, "1"));
+        place.assert_all_layers(&owner, algorithm, operation);
         // The owner's keyring is untouched.
         assert!(owner.home.path().join("pubring.kbx").exists());
     }
@@ -97,17 +102,13 @@ fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
         place.card()["facts"]["signing PIN"][0],
         "needed for every signature"
     );
-    all_layers(&place.bench_as_owner(&owner, "ed25519", "sign", "1"));
+    place.assert_all_layers(&owner, "ed25519", "sign");
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
 
     // Several programs at once would each send a PIN before one has seen it refused.
-    let by_two = place.bench_as_owner(&owner, "ed25519", "sign", "2");
-    let (stdout, stderr) = (text(&by_two.stdout), text(&by_two.stderr));
-    assert_eq!(by_two.status.code(), Some(1), "{stdout}{stderr}");
-    for said in ["agent w=2", "gpg w=2", "forcesig"] {
-        assert_says(&stderr, [said]);
-    }
-    assert_says(&stdout, ["\"stack\":\"raw\""]);
+    let by_two = place.bench_as_owner(&owner, "ed25519", "sign", "2", 1);
+    assert_says(&by_two.stderr, ["agent w=2", "gpg w=2", "forcesig"]);
+    assert_says(&by_two.stdout, ["\"stack\":\"raw\""]);
 }
 
 #[test]
@@ -124,25 +125,19 @@ fn a_traced_program_finds_the_pin_verified() {
         "test -z \"$RIGHT\" && echo data | gpg --batch --no-tty --sign >\"$SIGNED\"",
     ];
     let signed = place.place.path("signed");
-    let traced = |pin: &str| {
+    let traced = |pin: &str, status| {
         let mut keymark = place.keymark(&format!("trace --pin-env {pin} --"));
-        keymark.args(sign);
-        keymark
-            .env("GNUPGHOME", owner.home.path())
-            .env("SIGNED", &signed);
-        keymark.output().unwrap()
+        keymark.args(sign).env("GNUPGHOME", owner.home.path());
+        keymark.env("SIGNED", &signed).ends(status).said()
     };
     for pin in ["RIGHT", &by_serial] {
-        let output = ended(traced(pin), 0);
-        let said = said(&output);
+        let said = traced(pin, 0);
         assert_says(&said, ["PSO:COMPUTE DIGITAL SIGNATURE", "key lookup, PIN"]);
         assert!(std::fs::metadata(&signed).unwrap().len() > 64);
     }
-    let other = ended(traced("0badcafe=RIGHT"), 3);
-    let said_of_other = said(&other);
-    assert_says(&said_of_other, ["0badcafe"]);
+    assert_says(&traced("0badcafe=RIGHT", 3), ["0badcafe"]);
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
-    ended(traced("WRONG"), 3);
+    traced("WRONG", 3);
     assert_eq!(place.tries(), "user 2, reset 0, admin 3");
 }
 
@@ -152,13 +147,13 @@ fn a_key_that_the_owners_keyring_lacks_is_named() {
     let fingerprint = [&[0, 0xDA, 0, 0xC7, 20][..], &[0xAB; 20]].concat();
     as_admin(&reader, &[&fingerprint]);
     let place = CardPlace::with(reader);
-    let failed = ended(place.bench_as_owner(&owner, "rsa2048", "sign", "1"), 1);
-    let stderr = text(&failed.stderr);
+    let failed = place.bench_as_owner(&owner, "rsa2048", "sign", "1", 1);
+    let stderr = failed.stderr;
     for said in ["slot SIG", &"AB".repeat(20), "--stack raw"] {
         assert_eq!(stderr.matches(said).count(), 1, "{said}: {stderr}");
     }
     assert_silent(&stderr, ["passphrase"]);
-    all_layers(&place.bench_as_owner(&owner, "rsa2048", "decrypt", "1"));
+    place.assert_all_layers(&owner, "rsa2048", "decrypt");
 }
 
 /// Two cards, the second in place of the first from a SELECT on.
@@ -202,9 +197,8 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     place.card();
     // keymark finds the application selected; scdaemon selects it again.
     now.store(true, Ordering::Release);
-    let failed = ended(place.bench_as_owner(&owner, "ed25519", "sign", "1"), 1);
-    let stderr = text(&failed.stderr);
-    assert_says(&stderr, ["no PIN was sent"]);
+    let failed = place.bench_as_owner(&owner, "ed25519", "sign", "1", 1);
+    assert_says(&failed.stderr, ["no PIN was sent"]);
     let status = card.connect().transmit(&[0, 0xCA, 0, 0xC4, 0]).unwrap();
     assert_eq!(status.response[4..7], [3, 0, 3], "no try is lost");
 }
@@ -243,24 +237,18 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
         owner.run("gpg-connect-agent", &ask)
     };
     let before = scdaemon();
-    let keymark = |arguments: &str| {
+    let keymark = |arguments: &str, status| {
         let mut keymark = place.keymark(arguments);
-        keymark.env("GNUPGHOME", owner.home()).output().unwrap()
+        keymark.env("GNUPGHOME", owner.home()).ends(status)
     };
 
     // Seen, by whom it is held, and left there.
-    let listed = keymark("devices");
-    let stdout = text(&listed.stdout);
-    assert_says(
-        &stdout,
-        ["Virtual PCD 00 00", "your GnuPG's scdaemon", &serial],
-    );
-    assert!(
-        stdout
-            .lines()
-            .all(|line| line.len() <= 100 || !line.contains("scdaemon"))
-    );
-    let rows = objects(&text(&keymark("devices --format json").stdout));
+    let shown = keymark("devices", 0).stdout;
+    assert_says(&shown, ["Virtual PCD 00 00", "your GnuPG's scdaemon"]);
+    assert_says(&shown, [&serial]);
+    let mut lines = shown.lines();
+    assert!(lines.all(|line| line.len() <= 100 || !line.contains("scdaemon")));
+    let rows = keymark("devices --format json", 0).rows();
     let held = rows
         .iter()
         .find(|row| row["usable"] == false && row["device"].is_null());
@@ -269,8 +257,8 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
     // A card that is not this one is not asked for.
-    let other = ended(keymark("bench --device 0badcafe --stack raw"), 3);
-    assert_says(&text(&other.stderr), ["is using the card"]);
+    let other = keymark("bench --device 0badcafe --stack raw", 3);
+    assert_says(&other.stderr, ["is using the card"]);
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
     // Borrowed.
@@ -278,16 +266,14 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
         "bench --device {serial} --algorithm ed25519 --operation sign --samples 3 --format json --pin-env RIGHT \
          --no-save"
     );
-    let measured = keymark(&arguments);
+    let measured = keymark(&arguments, 0);
     all_layers(&measured);
-    assert!(text(&measured.stderr).contains("released the card"));
+    assert_says(&measured.stderr, ["released the card"]);
     // Given back.
-    let again = status();
-    assert_says(&again, [&serial_there]);
+    assert_says(&status(), [&serial_there]);
 
     // So does a trace.
-    let traced = keymark("trace -- gpg --batch --card-status");
-    let said = said(&traced);
-    assert!(traced.status.success() && said.contains("SELECT"), "{said}");
-    assert!(status().contains(&serial_there));
+    let traced = keymark("trace -- gpg --batch --card-status", 0);
+    assert_says(&traced.said(), ["SELECT"]);
+    assert_says(&status(), [&serial_there]);
 }

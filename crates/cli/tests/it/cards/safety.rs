@@ -10,13 +10,13 @@ use keymark_bench::store::Capability;
 use keymark_stores::card::Slot;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker};
 use keymark_stores::software::SoftwareStore;
-use keymark_testkit::place::{ended, text};
+use keymark_testkit::place::text;
 use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::{CardPlace, may_write};
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, end_of, kill_at_work, tell};
 
 impl CardPlace {
     fn owned() -> Self {
@@ -132,9 +132,7 @@ fn writing(place: &CardPlace, serial: &str) -> Child {
 }
 
 fn killed(place: &CardPlace, serial: &str) {
-    let mut child = writing(place, serial);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_at_work(writing(place, serial));
 }
 
 #[test]
@@ -187,7 +185,7 @@ fn the_first_signal_restores_the_card_which_does_not_stay_verified() {
     let child = writing(&place, serial);
     assert!(place.is_open(), "during the run");
     tell(&child, Signal::SIGINT);
-    ended(child.wait_with_output().unwrap(), 130);
+    end_of(child, 130);
     assert!(!place.is_open(), "after it");
     place.assert_restored(&before);
     // GnuPG's scdaemon shares the card: it keeps what it has.
@@ -242,6 +240,6 @@ fn a_keymark_that_holds_a_pin_keeps_it_to_itself_and_restores_the_card() {
     let memory = std::fs::metadata(own("mem")).unwrap();
     assert_eq!((memory.uid(), memory.gid()), (0, 0));
     tell(&child, Signal::SIGTERM);
-    ended(child.wait_with_output().unwrap(), 130);
+    end_of(child, 130);
     place.assert_restored(&before);
 }

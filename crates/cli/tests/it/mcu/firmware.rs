@@ -1,10 +1,17 @@
 //! `mcu run` and `mcu explain`, and what cannot be run.
 
 use keymark_testkit::assert_says;
-use serde_json::Value;
+use keymark_testkit::place::{Ends as _, Place, assert_has};
+use serde_json::{Value, json};
 
-use super::place::{Place, kernel};
-use crate::KEYMARK;
+use super::kernel;
+use crate::{KEYMARK, number};
+
+/// The sum of a figure over rows.
+fn sum(rows: &Value, figure: &str) -> f64 {
+    let rows = rows.as_array().unwrap().iter();
+    rows.map(|row| number(row, figure)).sum()
+}
 
 #[test]
 fn firmware_is_run_with_phases_and_a_profile_by_function() {
@@ -49,14 +56,11 @@ fn a_change_of_a_program_is_shown_on_several_parts() {
         "mcu compare {before} {after} --mcu stm32f103,stm32l432"
     ));
     assert_says(&said, ["whole", "stm32l432", "difference"]);
-    let rows = place.rows(&format!("mcu compare {before} {after} --format json"));
-    assert!(
-        rows[0]["after"].as_u64() < rows[0]["before"].as_u64(),
-        "{}",
-        rows[0]
-    );
-    let [low, high] = ["change_low", "change_high"].map(|name| rows[0][name].as_f64().unwrap());
-    assert!(low < high && high < 0.0, "{}", rows[0]);
+    let row = &place.rows(&format!("mcu compare {before} {after} --format json"))[0];
+    let number = |name: &str| number(row, name);
+    assert!(number("after") < number("before"), "{row}");
+    let (low, high) = (number("change_low"), number("change_high"));
+    assert!(low < high && high < 0.0, "{row}");
     place.stdout(&format!("mcu compare {before} {after} --fail-above 1%"));
     let slower = place.refused(&format!("mcu compare {after} {before} --fail-above 1%"), 1);
     assert_says(&slower, ["total on stm32f103 takes +"]);
@@ -70,10 +74,8 @@ fn the_instructions_of_a_function_are_shown_with_their_cycles() {
     let rows = place.rows(&format!("{run} --annotate --format json"));
     let annotated = &rows[0]["annotated"];
     assert_eq!(annotated["function"], "fe25519_mul");
-    let lines = annotated["lines"].as_array().unwrap();
-    let cycles = lines.iter().map(|line| line["cycles"].as_u64().unwrap());
-    let whole = rows[0]["functions"][0]["cycles"].as_u64();
-    assert_eq!(Some(cycles.sum::<u64>()), whole);
+    let whole = &rows[0]["functions"][0];
+    assert_eq!(sum(&annotated["lines"], "cycles"), number(whole, "cycles"));
     let said = place.stdout(&format!("{run} --annotate=fe25519_square"));
     assert_says(&said, ["fe25519_square, by instruction", "count", "share"]);
     let unknown = place.refused(&format!("{run} --annotate=nothing"), 2);
@@ -92,66 +94,47 @@ fn a_phase_that_says_what_it_computes_is_kept() {
     );
     place.stdout(&format!("{run} 1=cv25519_decrypt"));
     let shown = place.rows("show last --format json");
-    assert_eq!(shown[0]["device"], "stm32f405:x25519-umaal-o2.elf");
-    assert_eq!(shown[0]["provenance"], "predicted");
-    assert_eq!(
-        [&shown[0]["algorithm"], &shown[0]["operation"]],
-        ["cv25519", "decrypt"]
+    let kept = json!({"device": "stm32f405:x25519-umaal-o2.elf", "provenance": "predicted"});
+    assert_has(&shown[0], kept);
+    assert_has(
+        &shown[0],
+        json!({"algorithm": "cv25519", "operation": "decrypt"}),
     );
 }
 
 #[test]
 fn explanations_and_profiles_add_up_as_json() {
     let place = Place::new(KEYMARK);
-    let sum = |rows: &Value, key: &str| -> u64 {
-        rows.as_array()
-            .unwrap()
-            .iter()
-            .map(|row| row[key].as_u64().unwrap())
-            .sum()
-    };
-    let explained =
-        place.rows("mcu explain stm32f405:umaal=off stm32f405 --algorithm x25519 --format json");
+    let explained = &place
+        .rows("mcu explain stm32f405:umaal=off stm32f405 --algorithm x25519 --format json")[0];
     for side in ["first", "second"] {
-        assert_eq!(
-            sum(&explained[0]["differences"], side),
-            explained[0][side]["cycles"]
-        );
+        let whole = number(&explained[side], "cycles");
+        assert_eq!(sum(&explained["differences"], side), whole);
     }
 
     let elf = kernel("x25519-umaal-o2.elf");
-    let run = place.rows(&format!("mcu run {elf} --mcu nrf52840 --format json"));
-    let (run, whole) = (&run[0], run[0]["cycles"].as_u64().unwrap());
+    let run = &place.rows(&format!("mcu run {elf} --mcu nrf52840 --format json"))[0];
+    let whole = number(run, "cycles");
     assert_eq!(sum(&run["phases"], "cycles"), whole);
     assert_eq!(sum(&run["functions"], "cycles"), whole);
-    assert_eq!(run["end"]["ending"], "exit");
-    assert_eq!(run["end"]["exit_code"], 0);
+    assert_has(&run["end"], json!({"ending": "exit", "exit_code": 0}));
     assert_eq!(run["functions"][0]["function"], "fe25519_mul");
-    assert_eq!(
-        run["seconds"].as_f64().unwrap(),
-        whole as f64 / 64e6,
-        "at 64 MHz"
-    );
-    assert!(
-        run["output"].as_str().unwrap().len() > 60,
-        "the kernel prints its result: {run}"
-    );
+    assert_eq!(number(run, "seconds"), whole / 64e6, "at 64 MHz");
+    let printed = run["output"].as_str().unwrap();
+    assert!(printed.len() > 60, "the kernel prints its result: {run}");
 }
 
 #[test]
 fn json_tells_a_fault_from_a_limit() {
     let place = Place::new(KEYMARK);
     let elf = kernel("x25519-umaal-o2.elf");
-    let end = |arguments: &str| -> Value {
+    let end = |arguments: &str| {
         let run = format!("mcu run {elf} --format json {arguments}");
-        let output = place.keymark(&run).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{arguments}");
-        let row: Value = serde_json::from_slice(&output.stdout).unwrap();
-        row["end"].clone()
+        place.ends(&run, 1).rows()[0]["end"].clone()
     };
     let fault = end("--mcu stm32f103");
     assert_eq!(fault["ending"], "fault");
-    assert_says(fault["reason"].as_str().unwrap(), ["no DSP extension"]);
+    assert_says(&fault["reason"], ["no DSP extension"]);
     assert!(fault["address"].as_u64() > Some(0), "{fault}");
     assert!(!fault["place"].as_str().unwrap().is_empty(), "{fault}");
     let limit = end("--mcu stm32f405 --time 1000");
@@ -165,33 +148,24 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     let elf = kernel("x25519-umull-o2.elf");
     let file = place.path("not.elf");
     std::fs::write(&file, "not a program").unwrap();
-    assert!(
-        place
-            .refused(&format!("mcu run {}", file.display()), 1)
-            .contains("ELF")
-    );
-    // Without an end, and without reading it all.
-    let endless = place.refused("mcu run /dev/zero", 1);
-    assert_says(&endless, ["more than 64 MiB", "its memory has 148 KiB"]);
-    let own = "/bin/true";
-    assert!(
-        place
-            .refused(&format!("mcu run {own}"), 1)
-            .contains("arm-none-eabi-gcc")
-    );
-    let endless = place.refused(&format!("mcu run {elf} --time 1000"), 1);
-    assert_says(&endless, ["no end after 1000 instructions, now at"]);
-    let umaal = place.refused(
-        &[
-            "mcu",
-            "run",
-            &kernel("x25519-umaal-o2.elf"),
-            "--mcu",
-            "stm32f103",
-        ],
-        1,
-    );
-    assert_says(&umaal, ["the program stopped after", "DSP"]);
+    let umaal = kernel("x25519-umaal-o2.elf");
+    for (arguments, reasons) in [
+        (&*file.display().to_string(), ["ELF", ""]),
+        // Without an end, and without reading it all.
+        ("/dev/zero", ["more than 64 MiB", "its memory has 148 KiB"]),
+        ("/bin/true", ["arm-none-eabi-gcc", ""]),
+        (
+            &format!("{elf} --time 1000"),
+            ["no end after 1000 instructions, now at", ""],
+        ),
+        (
+            &format!("{umaal} --mcu stm32f103"),
+            ["the program stopped after", "DSP"],
+        ),
+    ] {
+        let said = place.refused(&format!("mcu run {arguments}"), 1);
+        assert_says(&said, reasons);
+    }
     for (arguments, reason) in [
         ("mcu predict --mcu z80", "stm32f103"),
         ("mcu predict --mcu stm32f103@1000", "72 MHz"),
@@ -200,8 +174,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
         ("mcu explain stm32f103:umaal=on stm32f103", "UMAAL"),
         ("mcu storage --geometry floppy", "stm32l432"),
     ] {
-        let said = place.refused(arguments, 2);
-        assert!(said.contains(reason), "{arguments:?}: {said}");
+        assert_says(&place.refused(arguments, 2), [reason]);
     }
     let nothing = place.refused("mcu predict --mcu stm32f103 --option umaal=on", 3);
     assert_says(&nothing, ["no UMAAL"]);
@@ -222,9 +195,7 @@ fn data_apart_from_flash_and_ram_is_named() {
     let file = place.path("backup.elf");
     std::fs::write(&file, elf).unwrap();
     let run = format!("mcu run {} --mcu stm32f405", file.display());
-    let output = place.keymark(&run).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let said = place.ends(&run, 0).stderr;
     assert_says(&said, ["8 bytes at 0x40024000 are outside"]);
 }
 
@@ -241,12 +212,8 @@ fn tables_are_as_wide_as_the_terminal() {
         "mcu predict --algorithm x25519 --mcu stm32f103,stm32l432,stm32f405,nrf52840".to_owned(),
     ] {
         let mut keymark = place.keymark(&arguments);
-        let output = keymark.env("COLUMNS", "100").output().unwrap();
-        let shown = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            output.status.success() && shown.lines().count() > 5,
-            "{arguments}: {shown}"
-        );
+        let shown = keymark.env("COLUMNS", "100").ends(0).stdout;
+        assert!(shown.lines().count() > 5, "{arguments}: {shown}");
         // A path is not broken.
         let wide = shown
             .lines()

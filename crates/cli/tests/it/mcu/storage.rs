@@ -1,8 +1,8 @@
 //! `mcu storage` and `mcu list`.
 
 use keymark_testkit::assert_says;
+use keymark_testkit::place::Place;
 
-use super::place::Place;
 use crate::KEYMARK;
 
 #[test]
@@ -22,10 +22,7 @@ fn storage_says_what_fits_and_what_it_costs() {
         assert_eq!(row["settled"], true);
     }
     assert_eq!(refused["design"], "separate-pages");
-    assert_says(
-        refused["refused"].as_str().unwrap(),
-        ["needs 8 sectors and has 4"],
-    );
+    assert_says(&refused["refused"], ["needs 8 sectors and has 4"]);
 }
 
 #[test]

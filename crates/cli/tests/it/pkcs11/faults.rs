@@ -1,10 +1,10 @@
 //! Faults of a PKCS#11 module or its token in the middle of a run, and before one.
 
 use std::collections::BTreeSet;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use keymark_testkit::place::{Ends, Transcript, assert_has, ended};
+use keymark_testkit::place::{Ends, Transcript, assert_has};
 use keymark_testkit::softhsm::PIN;
 use keymark_testkit::waiting::until;
 use keymark_testkit::{assert_says, assert_silent};
@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::misbehaving::Misbehaving;
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, captured, end_of, tell};
 
 /// A key signs and decrypts: what goes wrong with one is not the other's fault.
 const BOTH: &str = "--operation sign,decrypt";
@@ -103,18 +103,16 @@ fn a_module_that_hangs_is_ended_when_its_time_is_up_and_told_of_before() {
 #[test]
 fn the_first_signal_ends_a_run_whose_module_hangs() {
     let world = Misbehaving::new(KEYMARK);
-    let mut command = world.keymark(
-        "hang-later",
-        &format!("bench --format json --device {}", world.device),
+    let bench = format!(
+        "bench --device {} --pin-env PIN --samples 6 {BOTH}",
+        world.device
     );
-    command.args(format!("--pin-env PIN --samples 6 {BOTH}").split(' '));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let keymark = command.spawn().unwrap();
+    let keymark = captured(&mut world.keymark("hang-later", &bench));
     // Three signatures are made, the fourth does not return.
     until("it signs", || world.processes("C_Sign").len() == 1);
     std::thread::sleep(Duration::from_millis(500));
     tell(&keymark, Signal::SIGINT);
-    ended(keymark.wait_with_output().unwrap(), 130);
+    end_of(keymark, 130);
     world.place.assert_gone();
 }
 

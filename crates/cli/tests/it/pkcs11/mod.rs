@@ -109,30 +109,19 @@ fn a_users_key_is_measured_by_its_uri() {
 fn keys_that_are_not_measured_are_judged_on_a_token() {
     let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
     token.make_key("EC:prime192v1", "01", "curve");
-    let (parameters, pem) = (token.path("parameters"), token.path("dsa.pem"));
-    let openssl = |words: &str, input: &Path, output: &Path| {
-        let mut command = Command::new("openssl");
-        command.args(words.split(' ')).arg("-out").arg(output);
-        if input.exists() {
-            command.arg("-in").arg(input);
-        }
-        token.run(&mut command);
-    };
-    openssl(
-        "genpkey -genparam -algorithm DSA -pkeyopt dsa_paramgen_bits:1024",
-        Path::new("none"),
-        &parameters,
-    );
-    let key = token.path("key.pem");
-    openssl(
-        &format!("genpkey -paramfile {}", parameters.display()),
-        Path::new("none"),
-        &key,
-    );
-    openssl("pkcs8 -topk8 -nocrypt", &key, &pem);
+    for words in [
+        "genpkey -genparam -algorithm DSA -pkeyopt dsa_paramgen_bits:1024 -out parameters",
+        "genpkey -paramfile parameters -out key.pem",
+        "pkcs8 -topk8 -nocrypt -in key.pem -out dsa.pem",
+    ] {
+        let mut openssl = Command::new("openssl");
+        openssl.args(words.split(' '));
+        token.run(openssl.current_dir(token.path("")));
+    }
     let mut import = Command::new("softhsm2-util");
-    import.arg("--import").arg(&pem).args(["--token", LABEL]);
-    token.run(import.args(["--label", "dsa", "--id", "05", "--pin", PIN]));
+    import.arg("--import").arg(token.path("dsa.pem"));
+    import.args(["--token", LABEL, "--pin", PIN]);
+    token.run(import.args(["--label", "dsa", "--id", "05"]));
     let audit = keymark(&place, &token, &format!("audit {URI} --format json")).ends(1);
     let keys: BTreeSet<_> = audit
         .rows()

@@ -1,7 +1,6 @@
 //! Tokens of keymark's own: SoftHSM2, Kryoptic and a TPM in software.
 
 use std::path::Path;
-use std::process::Stdio;
 
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, assert_has};
@@ -9,7 +8,7 @@ use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 use serde_json::json;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, kill_at_work, quiet};
 
 /// Processes by which libraries talk to the TPM of this place: it is in their environment.
 fn clients(place: &Place) -> usize {
@@ -70,19 +69,15 @@ fn a_library_that_is_not_safe_in_threads_has_processes_only() {
 #[test]
 fn a_killed_keymark_takes_its_tpm_along() {
     let place = Place::new(KEYMARK);
-    let mut run = place.keymark(
-        "bench --no-save --format json --device swtpm --algorithm nistp256 --samples 1000000 --processes 2",
-    );
-    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = run.spawn().unwrap();
+    let run = "bench --no-save --device swtpm --algorithm nistp256 --samples 1000000 --processes 2";
+    let child = quiet(&mut place.keymark(run));
     // Two workers, and the clients of both and of keymark: it measures.
     until("the workers use the TPM", || clients(&place) >= 3);
     assert!(
         naming(&place.temporary()) >= 3,
         "swtpm, dbus-daemon, tpm2-abrmd"
     );
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_at_work(child);
     until("no process is left", || {
         naming(&place.temporary()) == 0 && clients(&place) == 0
     });

@@ -5,30 +5,36 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use keymark_shim_protocol::pkcs11::settings::Settings;
-use keymark_testkit::place::{Place, ended, objects, text};
+use keymark_testkit::place::{Ends as _, Place, ended, text};
 use keymark_testkit::softhsm::SoftHsmToken;
 use keymark_testkit::waiting::until;
 use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, assert_measured, interrupt, kill_at_work, number, quiet, tell, telling};
+
+const QUICK: &str = "schema=1\nname='quick'\nstore='pkcs11'\nproduct='Quick HSM'\nsource='a test'\n\
+     [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.03\n\
+     [[service]]\nalgorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\n\
+     [[service]]\nalgorithm='nistp256'\noperation='sign'\nconstant_s=0.02\n";
+
+/// The twin of that profile, as a device.
+fn twin_of(place: &Place, profile: &str) -> String {
+    let path = place.path("profile.toml");
+    std::fs::write(&path, profile).unwrap();
+    format!("twin:{}", path.display())
+}
 
 /// A twin that is quick enough to be waited for.
-fn profile(place: &Place) -> PathBuf {
-    let path = place.path("quick.toml");
-    let profile = "schema=1\nname='quick'\nstore='pkcs11'\nproduct='Quick HSM'\nsource='a test'\n\
-         [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.03\n\
-         [[service]]\nalgorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\n\
-         [[service]]\nalgorithm='nistp256'\noperation='sign'\nconstant_s=0.02\n";
-    std::fs::write(&path, profile).unwrap();
-    path
+fn quick(place: &Place) -> String {
+    twin_of(place, QUICK)
 }
 
 #[test]
 fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes() {
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let rows = place.rows(
         &format!(
             "bench --device softhsm,{twin} --algorithm rsa2048,nistp256 --operation sign,decrypt --stack raw \
@@ -42,18 +48,17 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
     // It signs with both and decrypts with RSA, in three ways each.
     assert_eq!(of_twin.len(), 3 * 3, "{rows:?}");
     for row in of_twin {
-        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+        assert_measured(std::slice::from_ref(row), 6);
         assert_eq!(row["provenance"], "twin");
-        let service = if row["algorithm"] == "rsa2048" {
-            0.03
-        } else {
-            0.02
-        };
-        assert!(row["mean_s"].as_f64().unwrap() >= service, "{row}");
+        let is_rsa = row["algorithm"] == "rsa2048";
+        let service = if is_rsa { 0.03 } else { 0.02 };
+        assert!(number(row, "mean_s") >= service, "{row}");
     }
-    let shown = place.stdout("show --long");
-    assert_says(&shown, ["twin of a Quick HSM"]);
-    assert_says(&shown, ["rsa2048 sign is assumed (as decrypt)"]);
+    let assumed = "rsa2048 sign is assumed (as decrypt)";
+    assert_says(
+        &place.stdout("show --long"),
+        ["twin of a Quick HSM", assumed],
+    );
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
 
@@ -61,34 +66,26 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
 #[test]
 fn a_twin_behind_a_network_refuses_what_exceeds_its_sessions_and_its_quota() {
     let place = Place::new(KEYMARK);
-    let twin = |name: &str, network: &str| {
-        let text = std::fs::read_to_string(profile(&place)).unwrap();
-        let path = place.path(&format!("{name}.toml"));
-        std::fs::write(&path, format!("{text}[network]\n{network}\n")).unwrap();
-        format!("twin:{}", path.display())
-    };
-    let measure = |twin: &str, load: &str, code| {
+    let measure = |network: &str, load: &str| {
+        let twin = twin_of(&place, &format!("{QUICK}[network]\n{network}\n"));
         let bench = "bench --format json --algorithm rsa2048 --operation sign --stack raw";
         place
-            .ends(&format!("{bench} --device {twin} {load}"), code)
+            .ends(&format!("{bench} --device {twin} {load}"), 1)
             .rows()
     };
-    let few = twin("few", "round_trip_s = 0.01\nsessions = 3");
-    let rows = measure(&few, "--workers 1,2,3 --samples 6", 1);
+    let few = "round_trip_s = 0.01\nsessions = 3";
+    let rows = measure(few, "--workers 1,2,3 --samples 6");
     assert_eq!(rows.len(), 3, "{rows:?}");
     for row in rows {
         if row["workers"] == 3 {
             assert_says(&row["reason"], ["CKR_SESSION_COUNT", "--workers 2"]);
         } else {
-            assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
-            assert!(row["mean_s"].as_f64().unwrap() >= 0.04, "{row}");
+            assert_measured(std::slice::from_ref(&row), 6);
+            assert!(number(&row, "mean_s") >= 0.04, "{row}");
         }
     }
-    let slow = twin(
-        "slow",
-        "quota_per_s = 0.5\nquota_burst = 5\nquota_error = 'CKR_FUNCTION_REJECTED'",
-    );
-    let rows = measure(&slow, "--samples 20", 1);
+    let slow = "quota_per_s = 0.5\nquota_burst = 5\nquota_error = 'CKR_FUNCTION_REJECTED'";
+    let rows = measure(slow, "--samples 20");
     assert_says(&rows[0]["reason"], ["C_Sign", "CKR_FUNCTION_REJECTED"]);
     assert!(rows[0]["n"].as_u64().unwrap_or(0) <= 5, "{rows:?}");
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
@@ -104,12 +101,8 @@ fn what_is_measured_on_a_token_becomes_a_twin() {
     assert_says(&profile, ["store = \"pkcs11\"", "C_SignInit"]);
     // As it is, this machine may be too slow to be its own twin.
     let (head, _) = profile.split_once("quantiles_s").unwrap();
-    let path = place.path("again.toml");
-    std::fs::write(&path, format!("{head}constant_s = 0.02\n")).unwrap();
-    let device = format!("twin:{}", path.display());
-    let rows = place.rows(&format!(
-        "bench --device {device} --stack raw --samples 6 --format json"
-    ));
+    let twin = twin_of(&place, &format!("{head}constant_s = 0.02\n"));
+    let rows = place.bench(&format!("--device {twin} --stack raw --samples 6"));
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["device"], "twin:again");
 }
@@ -122,12 +115,8 @@ struct Served {
 
 impl Served {
     fn start(place: &Place, arguments: &str) -> Self {
-        let mut keymark = place.keymark(&format!("twin serve --format json --pkcs11 {arguments}"));
-        let mut child = keymark.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        let stdout = child.stdout.as_mut().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let told = objects(&line).remove(0);
+        let serve = format!("twin serve --format json --pkcs11 {arguments}");
+        let (child, told) = telling(&mut place.keymark(&serve));
         Self { child, told }
     }
 
@@ -143,16 +132,15 @@ impl Served {
         tool
     }
 
-    fn end(mut self) {
-        tell(&self.child, Signal::SIGINT);
-        assert!(self.child.wait().unwrap().success());
+    fn end(self) {
+        interrupt(self.child);
     }
 }
 
 #[test]
 fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ever() {
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let served = Served::start(&place, &twin);
     let settings = Settings::read(&Settings::beside(served.text("module").as_ref())).unwrap();
     let hanging = SoftHsmToken::new();
@@ -163,25 +151,19 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
         .env("KEYMARK_TEST_LOGINS", hanging.path("logins"))
         .envs(settings.environment)
         .arg("--list-objects");
-    let mut first = first.stdout(Stdio::null()).spawn().unwrap();
+    let first = quiet(&mut first);
     until("the first program logs in", || {
         hanging.path("logins").exists()
     });
-    let listed = || served.pkcs11_tool().arg("--list-objects").output().unwrap();
+    let listed = |status| served.pkcs11_tool().arg("--list-objects").ends(status);
     // It is not done by its own end: a process that is stopped keeps its locks.
     tell(&first, Signal::SIGSTOP);
-    let second = listed();
-    assert!(!second.status.success());
-    let (said, process) = (text(&second.stderr), first.id());
-    for expected in [
-        format!("waiting for process {process}, which is logging in"),
-        format!("process {process} has been logging in for 10 s"),
-    ] {
-        assert_says(&said, [&expected]);
-    }
-    first.kill().unwrap();
-    first.wait().unwrap();
-    ended(listed(), 0);
+    let process = first.id();
+    let waiting = format!("waiting for process {process}, which is logging in");
+    let given_up = format!("process {process} has been logging in for 10 s");
+    assert_says(&listed(1).stderr, [waiting, given_up]);
+    kill_at_work(first);
+    listed(0);
     served.end();
 }
 
@@ -189,7 +171,7 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
 #[test]
 fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang() {
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let served = Served::start(&place, &twin);
     let data = place.path("data");
     std::fs::write(&data, "to be signed").unwrap();
@@ -200,8 +182,7 @@ fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang()
         .args(["-inkey", served.text("uri"), "-in"])
         .arg(&data);
     openssl.env("PKCS11_PROVIDER_MODULE", served.text("module"));
-    let output = openssl.output().unwrap();
-    let said = text(&output.stderr);
+    let said = text(&openssl.output().unwrap().stderr);
     assert_says(&said, ["calls the module while the module is at work"]);
     served.end();
 }
@@ -209,21 +190,17 @@ fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang()
 #[test]
 fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let served = Served::start(&place, &twin);
-    let read = |program: &mut Command| {
-        let output = ended(program.output().unwrap(), 0);
-        text(&output.stdout)
-    };
-    let device = format!("pkcs11:?module-path={}", served.text("module"));
+    let module = served.text("module");
     let mut other = place.keymark(&format!(
-        "bench --format json --device {device} --pin-env PIN"
+        "bench --format json --device pkcs11:?module-path={module} --pin-env PIN --algorithm nistp256 \
+         --operation sign --samples 3"
     ));
-    other.args("--algorithm nistp256 --operation sign --samples 3".split(' '));
-    let rows = objects(&read(other.env("PIN", served.text("pin"))));
+    let rows = other.env("PIN", served.text("pin")).ends(0).rows();
     assert_eq!(rows[0]["provenance"], "twin", "{rows:?}");
-    let mut trace = place.keymark(&["trace", "--pkcs11", served.text("module"), "--"]);
-    let shown = read(trace.args("pkcs11-tool --module {module} --list-slots".split(' ')));
+    let list = "pkcs11-tool --module {module} --list-slots";
+    let shown = place.stdout(&format!("trace --pkcs11 {module} -- {list}"));
     assert_says(&shown, ["twin"]);
     assert_silent(&shown, ["measured"]);
     served.end();
@@ -240,10 +217,9 @@ fn the_keys_that_are_served_can_be_chosen_and_are_kept_as_an_hsm_keeps_them() {
         let mut tool = served.pkcs11_tool();
         tool.env_clear()
             .args("--list-objects --type privkey".split(' '));
-        let output = tool.output().unwrap();
-        let (listed, said) = (text(&output.stdout), text(&output.stderr));
+        let listed = tool.ends(0).said();
         let access = listed.lines().find(|line| line.contains("Access:"));
-        let access = access.unwrap_or_else(|| panic!("{listed}{said}"));
+        let access = access.unwrap_or_else(|| panic!("{listed}"));
         assert_says(&access, ["sensitive"]);
         assert_silent(&access, ["extract"]);
         served.end();
@@ -259,7 +235,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
         .skip(1)
         .map(|rest| rest.split_once("```").unwrap().0);
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let served = Served::start(&place, &format!("{twin} --algorithm rsa2048"));
     let module = Path::new(served.text("module"));
     let programs = Path::new(KEYMARK).parent().unwrap();
@@ -276,10 +252,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
             .envs([("PATH", path.as_str()), ("KEY", served.text("uri"))])
             .envs([("D", module.parent().unwrap()), ("HOME", &directory)])
             .current_dir(&directory);
-        let output = shell.output().unwrap();
-        let said = text(&output.stdout) + &text(&output.stderr);
-        assert!(output.status.success(), "{lines}\n{said}");
-        assert_silent(&said, ["keymark's PKCS#11 module"]);
+        assert_silent(&shell.ends(0).said(), ["keymark's PKCS#11 module"]);
         seen += 1;
     }
     assert_eq!(seen, 10);
@@ -291,7 +264,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
 #[test]
 fn what_token_serve_says_to_type_works() {
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let mut keymark = place.keymark(&format!("twin serve --pkcs11 {twin}"));
     let mut serving = keymark.stdout(Stdio::piped()).spawn().unwrap();
     let said = BufReader::new(serving.stdout.as_mut().unwrap()).lines();
@@ -317,8 +290,7 @@ fn what_token_serve_says_to_type_works() {
         shell.env("PATH", "/usr/bin:/bin").env("D", directory);
         shell.env("KEY", of("rsa2048")).env("GNUTLS_PIN", of("PIN"));
         let output = shell.current_dir(place.path("")).output().unwrap();
-        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
-        output.stdout
+        ended(output, 0).stdout
     };
     for (name, more) in [
         ("pkcs11-tool", "--pin env:GNUTLS_PIN"),
@@ -331,14 +303,13 @@ fn what_token_serve_says_to_type_works() {
     for name in ["openssl", "or"] {
         assert_eq!(run(name, "").len(), 256, "{name}");
     }
-    tell(&serving, Signal::SIGINT);
-    assert!(serving.wait().unwrap().success());
+    interrupt(serving);
 }
 
 #[test]
 fn eight_threads_of_java_sign_with_nothing_in_their_environment() {
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let served = Served::start(&place, &format!("{twin} --algorithm rsa2048"));
     let module = Path::new(served.text("module"));
     let program = place.path("Sign.java");
@@ -346,10 +317,9 @@ fn eight_threads_of_java_sign_with_nothing_in_their_environment() {
     let mut java = Command::new("java");
     java.env_clear().env("PATH", "/usr/bin:/bin").arg(&program);
     java.arg(module.with_file_name("java.cfg"));
-    let output = java.arg(served.text("pin_file")).output().unwrap();
-    let (signed, said) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{said}");
-    assert_eq!(signed.lines().collect::<Vec<_>>(), ["256"; 16], "{said}");
+    let signed = java.arg(served.text("pin_file")).ends(0);
+    let lengths: Vec<&str> = signed.stdout.lines().collect();
+    assert_eq!(lengths, ["256"; 16], "{}", signed.stderr);
     served.end();
 }
 
@@ -380,7 +350,7 @@ class Sign {
 #[test]
 fn a_served_twin_has_as_many_lanes_as_were_asked_for() {
     let place = Place::new(KEYMARK);
-    let twin = format!("twin:{}", profile(&place).display());
+    let twin = quick(&place);
     let settings = |arguments: &str| {
         let served = Served::start(&place, &format!("{twin} {arguments}"));
         let file = Settings::beside(served.text("module").as_ref());
@@ -394,20 +364,15 @@ fn a_served_twin_has_as_many_lanes_as_were_asked_for() {
 #[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new(KEYMARK);
-    for (arguments, expected) in [
-        ("--pkcs11 virtual", "cannot be served"),
-        ("--pkcs11 softhsm --algorithm mlkem768", "mlkem768"),
-        ("--device twin:nitrokey-hsm", "--pkcs11 twin:nitrokey-hsm"),
-        ("--pkcs11 softhsm --lanes 4", "it is not a twin"),
-        (
-            "--pkcs11 twin:nitrokey-hsm --lanes 65",
-            "65 is not in 1..=64",
-        ),
-        ("--lanes 4", "--pkcs11"),
+    for (arguments, status, expected) in [
+        ("--pkcs11 virtual", 2, "cannot be served"),
+        ("--pkcs11 softhsm --algorithm mlkem768", 3, "mlkem768"),
+        ("--device twin:aws-kms", 2, "--pkcs11 twin:aws-kms"),
+        ("--pkcs11 softhsm --lanes 4", 2, "it is not a twin"),
+        ("--pkcs11 twin:aws-kms --lanes 65", 2, "65 is not in 1..=64"),
+        ("--lanes 4", 2, "--pkcs11"),
     ] {
-        let output = place.output(&format!("twin serve {arguments}"));
-        assert!(!output.status.success());
-        let said = text(&output.stderr).replace("\n  ", " ");
-        assert_says(&said, [expected]);
+        let said = place.refused(&format!("twin serve {arguments}"), status);
+        assert_says(&said.replace("\n  ", " "), [expected]);
     }
 }

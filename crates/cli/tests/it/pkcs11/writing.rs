@@ -1,7 +1,7 @@
 //! Test keys on a token of the user's (`--write-to`): there while a run lasts, and gone after it, however it ends.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Ends, Place, Transcript, said, text};
@@ -10,7 +10,7 @@ use keymark_testkit::waiting::until;
 use serde_json::Value;
 
 use super::{keymark, rows};
-use crate::{KEYMARK, assert_measured};
+use crate::{KEYMARK, assert_measured, kill_at_work, quiet};
 
 /// A token of the user's that may be written to, with a key of theirs that is called as keymark's are.
 struct Writable {
@@ -67,12 +67,8 @@ impl Writable {
 
     /// A run that is killed once it has written all its test keys.
     fn killed(&self) {
-        let mut bench = self.bench(
-            URI,
-            "--stack raw --algorithm nistp256 --precision 0.001% --case-time 60s",
-        );
-        let bench = bench.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut run = bench.spawn().unwrap();
+        let long = "--stack raw --algorithm nistp256 --precision 0.001% --case-time 60s";
+        let run = quiet(&mut self.bench(URI, long));
         let written = || {
             let texts = self.journals().into_iter().map(std::fs::read_to_string);
             let written = texts
@@ -81,9 +77,7 @@ impl Writable {
             written.sum::<usize>()
         };
         until("two test keys are written", || written() == 2);
-        assert!(run.try_wait().unwrap().is_none(), "it still measures");
-        run.kill().unwrap();
-        run.wait().unwrap();
+        kill_at_work(run);
     }
 }
 

@@ -1,46 +1,13 @@
 //! `keymark tls check`, with `openssl s_server` and what `openssl s_client` says of the same server.
 
-use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, said, text};
-use keymark_testkit::process::free_port;
-use keymark_testkit::waiting::until;
+use keymark_testkit::place::{Place, text};
 
-use crate::{KEYMARK, Running};
-
-/// A new key with a certificate, in one file.
-fn certificate(place: &Place, kind: &str) -> PathBuf {
-    let file = place.path(&format!("{}.pem", kind.replace(':', "-")));
-    let mut request = Command::new("openssl");
-    request.args("req -x509 -nodes -subj /CN=localhost -newkey".split(' '));
-    request.args(kind.split(' ')).arg("-keyout").arg(&file);
-    request.arg("-out").arg(file.with_extension("crt"));
-    ended(request.output().unwrap(), 0);
-    file
-}
-
-fn serve(options: &str, certificates: &[PathBuf]) -> (Running, String) {
-    let address = format!("127.0.0.1:{}", free_port());
-    let mut server = Command::new("openssl");
-    server.args(["s_server", "-quiet", "-accept", &address]);
-    server.args(options.split_whitespace());
-    for (file, names) in certificates
-        .iter()
-        .zip([["-cert", "-key"], ["-dcert", "-dkey"]])
-    {
-        server.arg(names[0]).arg(file.with_extension("crt"));
-        server.arg(names[1]).arg(file);
-    }
-    let server = server.stdin(Stdio::null()).stdout(Stdio::null());
-    let server = Running(server.stderr(Stdio::null()).spawn().unwrap());
-    until("the server listens", || {
-        TcpStream::connect(&address).is_ok()
-    });
-    (server, address)
-}
+use super::{certificate, openssl_server};
+use crate::KEYMARK;
 
 /// Cells behind the name of a row.
 fn row(shown: &str, name: &str) -> Vec<String> {
@@ -62,14 +29,12 @@ fn client_gets(address: &str, options: &str, key: &str) {
 #[test]
 fn each_client_and_key_exchange_has_its_certificate() {
     let place = Place::new(KEYMARK);
-    let rsa = certificate(&place, "rsa:2048");
-    let ecdsa = certificate(&place, "ec -pkeyopt ec_paramgen_curve:P-256");
-    let check = |address: &str, status| {
-        let output = ended(place.output(&format!("tls check {address}")), status);
-        text(&output.stdout)
-    };
+    let rsa = certificate(&place, "rsa", "rsa:2048");
+    let ecdsa = certificate(&place, "ecdsa", "ec -pkeyopt ec_paramgen_curve:P-256");
+    let serve = |options, keys: &[&Path]| openssl_server(place.directory(), options, keys);
+    let check = |address: &str, status| place.ends(&format!("tls check {address}"), status).stdout;
 
-    let (one, address) = serve("", std::slice::from_ref(&rsa));
+    let (one, address) = serve("", &[&rsa]);
     let shown = check(&address, 1);
     assert!(shown.starts_with("Add an ECDSA certificate"), "{shown}");
     assert_eq!(row(&shown, "rsa "), ["rsa2048", "-"]);
@@ -77,8 +42,7 @@ fn each_client_and_key_exchange_has_its_certificate() {
     assert_eq!(row(&shown, "ECDSA only")[0], "refused");
     drop(one);
 
-    let both = [rsa, ecdsa.clone()];
-    let (_two, address) = serve("-cipher ALL -groups P-256:X25519", &both);
+    let (_two, address) = serve("-cipher ALL -groups P-256:X25519", &[&rsa, &ecdsa]);
     let shown = check(&address, 0);
     assert!(shown.starts_with("Nothing to do"), "{shown}");
     for (client, key) in [
@@ -93,9 +57,8 @@ fn each_client_and_key_exchange_has_its_certificate() {
     client_gets(&address, "-tls1_2 -cipher aRSA", "RSA");
     client_gets(&address, "-tls1_3", "ECDSA");
 
-    let (_modern, address) = serve("-tls1_3", &[ecdsa]);
+    let (_modern, address) = serve("-tls1_3", &[&ecdsa]);
     assert!(check(&address, 0).contains("TLS 1.3 only"));
-    let nobody = place.output("tls check 127.0.0.1:1");
-    assert_eq!(nobody.status.code(), Some(3));
-    assert_says(&said(&nobody), ["asking 127.0.0.1:1"]);
+    let nobody = place.refused("tls check 127.0.0.1:1", 3);
+    assert_says(&nobody, ["asking 127.0.0.1:1"]);
 }

@@ -2,69 +2,51 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, said, text};
+use keymark_testkit::place::{Place, assert_has, text};
 use keymark_testkit::process::free_port;
-use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{KEYMARK, Running, tell};
+use super::{certificate, openssl_server, serve};
+use crate::{KEYMARK, Running, captured, end_of, number, tell};
 
-/// `keymark tls serve`, and what it tells.
-fn serve(place: &Place, arguments: &str) -> (Running, Value) {
-    let mut serve = place.keymark(&format!("tls serve --format json {arguments}"));
-    let mut serve = Running(serve.stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    let mut told = BufReader::new(serve.0.stdout.as_mut().unwrap());
-    told.read_line(&mut line).unwrap();
-    drop(told);
-    (serve, serde_json::from_str(&line).unwrap())
-}
-
-fn refused(place: &Place, arguments: &str) -> (i32, String) {
-    let output = place.output(&format!(
-        "tls bench --workers 2 --case-time 2s --no-save {arguments}"
-    ));
-    (output.status.code().unwrap(), said(&output))
+/// Asserts that a load is refused with that status and these words.
+#[track_caller]
+fn assert_refused(place: &Place, arguments: &str, status: i32, words: &str) {
+    let bench = format!("tls bench --workers 2 --case-time 2s --no-save {arguments}");
+    assert_says(&place.ends(&bench, status).said(), [words]);
 }
 
 /// Each with its reason and status.
 fn what_it_is_not_is_said(place: &Place, address: &str, path: &str, authority: &str) {
+    let other = format!("{path} --authority {authority} --server-name www.example.org");
     for (arguments, status, words) in [
-        ("/nothing".to_owned(), 3, "status 404"),
+        ("/nothing", 3, "status 404"),
+        (&other, 3, "mismatch"),
         (
-            format!("{path} --authority {authority} --server-name www.example.org"),
-            3,
-            "mismatch",
-        ),
-        (
-            format!("{path} --kex ecdhe-p384"),
+            &format!("{path} --kex ecdhe-p384"),
             3,
             "alert handshake_failure",
         ),
-        (format!("{path} --trace"), 2, "cannot be used with"),
-        ("document".to_owned(), 2, "begin with '/'"),
+        (&format!("{path} --trace"), 2, "cannot be used with"),
+        ("document", 2, "begin with '/'"),
     ] {
         let arguments = format!("--connect {address} --path {arguments}");
-        let (code, said) = refused(place, &arguments);
-        assert_eq!(code, status, "{arguments:?}: {said}");
-        assert!(said.contains(words), "{words}: {said}");
+        assert_refused(place, &arguments, status, words);
     }
 }
 
 #[test]
 fn a_server_of_keymark_s_is_measured_from_outside() {
     let place = Place::new(KEYMARK);
-    let (server, told) = serve(&place, "--server nginx --algorithm nistp256");
-    let authority = place.path("authority.pem");
-    fs::write(&authority, told["authority"].as_str().unwrap()).unwrap();
+    let (server, told, authority) = serve(&place, "--server nginx --algorithm nistp256");
     let authority = authority.display().to_string();
     let address = told["address"].as_str().unwrap();
     let path = told["path"].as_str().unwrap();
@@ -76,41 +58,21 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
     );
     assert_eq!(rows.len(), 1);
     let row = &rows[0];
-    assert_eq!(
-        (
-            &row["device"],
-            &row["stack"],
-            &row["algorithm"],
-            &row["provenance"]
-        ),
-        (
-            &address.into(),
-            &"connect".into(),
-            &"nistp256".into(),
-            &"measured".into()
-        )
-    );
-    assert!(row["transactions"].as_u64().unwrap() > 0, "{row}");
-    assert_eq!(
-        (&row["failed"], &row["server_cpu_s"]),
-        (&0.into(), &Value::Null),
-        "not known, and not none"
-    );
-    assert!(row["client_cpu_s"].as_f64().unwrap() > 0.0);
+    let measured = json!({"stack": "connect", "algorithm": "nistp256", "provenance": "measured"});
+    assert_has(row, measured);
+    // The server's time is not known, and not none.
+    let outside = json!({"device": address, "failed": 0, "server_cpu_s": null});
+    assert_has(row, outside);
+    for figure in ["transactions", "client_cpu_s"] {
+        assert!(number(row, figure) > 0.0, "{row}");
+    }
     let record = place.record();
     let load = &record["cases"][0]["server_load"];
-    assert!(
-        load["server"]["trust"]
-            .as_str()
-            .unwrap()
-            .starts_with("certified by"),
-        "{load}"
-    );
-    assert!(load["server_cpu_ns"].is_null() && load["drained_ns"].is_null());
+    assert_says(&load["server"]["trust"], ["certified by"]);
+    assert_has(load, json!({"server_cpu_ns": null, "drained_ns": null}));
     what_it_is_not_is_said(&place, address, path, &authority);
     drop(server);
-    let (code, said) = refused(&place, &format!("--connect {address}"));
-    assert!(code == 3 && said.contains("refused"), "{said}");
+    assert_refused(&place, &format!("--connect {address}"), 3, "refused");
 }
 
 /// A client's report of its load, as its distributor notes it, with the transactions of each second.
@@ -133,7 +95,7 @@ fn told(place: &Place, client: &str, load: &str) -> (String, u64) {
 #[test]
 fn what_several_clients_tell_is_one_run() {
     let place = Place::new(KEYMARK);
-    let (_server, serving) = serve(&place, "--server nginx --algorithm nistp256");
+    let (_server, serving, _) = serve(&place, "--server nginx --algorithm nistp256");
     let (address, path) = (&serving["address"], &serving["path"]);
     let connect = format!(
         "tls bench --connect {} --path {}",
@@ -148,11 +110,9 @@ fn what_several_clients_tell_is_one_run() {
     let lost = r#"{"client":"third","at_ns":1,"told":{"lost":"its worker was lost"}}"#;
     fs::write(&file, format!("{first}{second}{lost}\n")).unwrap();
     let joined = format!("{connect} --workers 4 --told {}", file.display());
-    let shown = said(&place.output(&format!("{joined} --long")));
-    assert_says(
-        &shown,
-        ["third did not load to the end (its worker was lost", "4"],
-    );
+    let shown = place.ends(&format!("{joined} --long"), 0).said();
+    let lost = "third did not load to the end (its worker was lost";
+    assert_says(&shown, [lost, "4"]);
     let load = &place.record()["cases"][0]["server_load"];
     assert_eq!(
         load["totals"]["transactions"].as_u64(),
@@ -162,58 +122,29 @@ fn what_several_clients_tell_is_one_run() {
     assert_eq!(clients, ["one", "other", "third"]);
     assert!(load["steady"].is_object(), "{load}");
 
-    fs::write(
-        &file,
-        "{\"client\":\"one\",\"at_ns\":1,\"told\":{\"run\":\"rm\"}}\n",
-    )
-    .unwrap();
-    let output = place.output(&joined);
-    assert_eq!(output.status.code(), Some(3));
-    assert_says(
-        &said(&output),
-        ["line 1 of the clients' reports cannot be read"],
-    );
-    ended(place.output(&format!("{connect} --workers 1,2 --tell")), 2);
+    let unknown = r#"{"client":"one","at_ns":1,"told":{"run":"rm"}}"#;
+    fs::write(&file, format!("{unknown}\n")).unwrap();
+    let refused = place.refused(&joined, 3);
+    assert_says(&refused, ["line 1 of the clients' reports cannot be read"]);
+    place.refused(&format!("{connect} --workers 1,2 --tell"), 2);
 }
 
 /// A server by `openssl s_server` whose answer has no end.
 fn without_end(place: &Place) -> (Running, String) {
-    let address = format!("127.0.0.1:{}", free_port());
-    let (key, certificate) = (place.path("key.pem"), place.path("certificate.pem"));
-    let mut request = Command::new("openssl");
-    request.args(
-        "req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -subj /CN=localhost"
-            .split(' '),
-    );
-    request
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&certificate);
-    assert!(request.stderr(Stdio::null()).status().unwrap().success());
+    let key = certificate(place, "localhost", "ec -pkeyopt ec_paramgen_curve:P-256");
     // It sends a file as it is: here a head, and a tebibyte of which there is nothing on the disk.
     let mut answer = fs::File::create(place.path("answer")).unwrap();
     answer.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
     answer.set_len(1 << 40).unwrap();
-    let mut server = Command::new("openssl");
-    server.args(["s_server", "-quiet", "-HTTP", "-accept", &address]);
-    server.arg("-key").arg(key).arg("-cert").arg(certificate);
-    server.current_dir(place.directory()).stdin(Stdio::null());
-    let server = server.stderr(Stdio::null()).stdout(Stdio::null());
-    let server = Running(server.spawn().unwrap());
-    until("the server listens", || {
-        TcpStream::connect(&address).is_ok()
-    });
-    (server, address)
+    openssl_server(place.directory(), "-HTTP", &[&key])
 }
 
 #[test]
 fn an_answer_without_end_is_refused() {
     let place = Place::new(KEYMARK);
     let (_server, address) = without_end(&place);
-    let (code, said) = refused(&place, &format!("--connect {address} --path /answer"));
-    assert_eq!(code, 3, "{said}");
-    assert_says(&said, ["a body of more than 16 MiB"]);
+    let endless = format!("--connect {address} --path /answer");
+    assert_refused(&place, &endless, 3, "a body of more than 16 MiB");
 }
 
 #[test]
@@ -222,8 +153,7 @@ fn the_first_signal_ends_the_wait_for_an_answer() {
     // Connections are made, and nobody ever takes them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
-    let mut bench = place.keymark(&format!("tls bench --connect {address}"));
-    let mut bench = bench.stderr(Stdio::piped()).spawn().unwrap();
+    let mut bench = captured(&mut place.keymark(&format!("tls bench --connect {address}")));
     std::mem::forget(silent.accept().unwrap());
     tell(&bench, Signal::SIGTERM);
     let ended = (0..50).any(|_| {
@@ -233,10 +163,8 @@ fn the_first_signal_ends_the_wait_for_an_answer() {
     if !ended {
         bench.kill().unwrap();
     }
-    let output = bench.wait_with_output().unwrap();
     assert!(ended, "it goes on for 5 s");
-    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
-    assert_says(&said(&output), ["nothing was measured"]);
+    assert_says(&end_of(bench, 130).said(), ["nothing was measured"]);
 }
 
 #[test]
@@ -248,9 +176,7 @@ fn others_servers_are_not_loaded() {
         ("nowhere.invalid:443", 3, "looking up nowhere.invalid"),
         ("localhost", 2, "HOST:PORT"),
     ] {
-        let (code, said) = refused(&place, &format!("--connect {address}"));
-        assert_eq!(code, status, "{address}: {said}");
-        assert!(said.contains(words), "{words}: {said}");
+        assert_refused(&place, &format!("--connect {address}"), status, words);
     }
 }
 
@@ -258,19 +184,7 @@ fn others_servers_are_not_loaded() {
 pub(super) fn nginx_with_tickets(place: &Place, tickets: &str) -> (Running, u16) {
     let port = free_port();
     let file = |name: &str| place.path(name).display().to_string();
-    ended(
-        Command::new("openssl")
-            .args("req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2".split(' '))
-            .args([
-                "-keyout",
-                &file("key.pem"),
-                "-out",
-                &file("certificate.pem"),
-            ])
-            .output()
-            .unwrap(),
-        0,
-    );
+    certificate(place, "localhost", "rsa:2048");
     fs::create_dir_all(place.path("served")).unwrap();
     fs::write(place.path("served/index.html"), "a file").unwrap();
     // The workers of root's nginx are nobody's.
@@ -290,8 +204,8 @@ pub(super) fn nginx_with_tickets(place: &Place, tickets: &str) -> (Running, u16)
         file("pid"),
         file("error.log"),
         file("access.log"),
-        file("certificate.pem"),
-        file("key.pem"),
+        file("localhost.crt"),
+        file("localhost.pem"),
         file("served")
     );
     fs::write(place.path("nginx.conf"), configuration).unwrap();
@@ -322,16 +236,13 @@ fn a_server_that_would_resume_makes_full_handshakes() {
         "tls bench --connect {address} --kex x25519,rsa --workers 2 --case-time 2s --format json --no-save"
     ));
     drop(nginx);
-    let done: u64 = rows
-        .iter()
-        .map(|row| row["transactions"].as_u64().unwrap())
-        .sum();
+    let done: f64 = rows.iter().map(|row| number(row, "transactions")).sum();
     let log = fs::read(place.path("access.log")).unwrap();
     let log = text(&log);
     let requests: Vec<&str> = log.lines().collect();
-    assert!(rows.len() == 2 && done > 0);
+    assert!(rows.len() == 2 && done > 0.0);
     assert!(
-        requests.len() as u64 >= done,
+        requests.len() as f64 >= done,
         "{} of {done}",
         requests.len()
     );

@@ -1,45 +1,35 @@
 //! What goes wrong with servers: each has its message, what is finished is kept, and nothing stays.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::Duration;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, objects, said, text};
+use keymark_testkit::place::{Ends as _, Place};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::{found, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, end_of, kill_at_work, quiet, tell, telling};
 
 const STEP: Duration = Duration::from_millis(10);
 
 /// Two cases, of which the second is under way when this returns; the row of the first.
-fn in_the_second(place: &Place) -> (Child, BufReader<std::process::ChildStdout>, Value, Pid) {
+fn in_the_second(place: &Place) -> (Child, Value, Pid) {
     // With that seed the first case, which the second is compared with, has its turn first.
-    let mut bench = place.keymark(
-        "tls bench --server nginx --algorithm nistp256 --workers 1,2 --case-time 4s --seed 3 --format json",
-    );
-    let mut bench = bench
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut rows = BufReader::new(bench.stdout.take().unwrap());
-    let mut line = String::new();
-    rows.read_line(&mut line).unwrap();
+    let bench = "tls bench --server nginx --algorithm nistp256 --workers 1,2 --case-time 4s --seed 3 --format json";
+    let (bench, first) = telling(&mut place.keymark(bench));
     let loaded = |master: &u32| children(*master).into_iter().any(works);
     let master = (0..3_000).find_map(|_| {
         sleep(STEP);
         children(bench.id()).into_iter().find(loaded)
     });
     let master = Pid::from_raw(master.expect("a server that works").cast_signed());
-    (bench, rows, serde_json::from_str(&line).unwrap(), master)
+    (bench, first, master)
 }
 
 /// Whether it has had the processor for more than a tenth of a second: an answer takes less, a load more.
@@ -70,25 +60,19 @@ fn children(process: u32) -> Vec<u32> {
 #[test]
 fn a_server_that_is_killed_under_load_ends_its_case_alone() {
     let place = Place::new(KEYMARK);
-    let (mut bench, mut rows, first, master) = in_the_second(&place);
+    let (bench, first, master) = in_the_second(&place);
     kill(master, Signal::SIGKILL).unwrap();
-    let mut line = String::new();
-    rows.read_line(&mut line).unwrap();
-    assert_eq!(bench.wait().unwrap().code(), Some(1));
-    let second: Value = serde_json::from_str(&line).unwrap();
+    let second = end_of(bench, 1).rows().remove(0);
     assert!(first["transactions"].as_u64() > Some(0), "{first}");
-    let reason = second["reason"].as_str().unwrap();
-    assert_says(
-        &reason,
-        ["serving by nginx failed: it has ended (signal: 9"],
-    );
+    let words = "serving by nginx failed: it has ended (signal: 9";
+    assert_says(&second["reason"], [words]);
     // What was done until then is kept, and there is no rate of it.
     assert!(second["transactions"].as_u64() > Some(0), "{second}");
     assert!(
         second["mean_s"].is_null() && second["server_cpu_s"].is_null(),
         "{second}"
     );
-    let shown = said(&place.output("show last"));
+    let shown = place.ends("show last", 0).said();
     assert_says(&shown, ["serving by nginx failed"]);
     place.assert_gone();
 }
@@ -97,7 +81,7 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
 fn a_run_that_is_ended_keeps_what_is_finished() {
     let place = Place::new(KEYMARK);
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
-        let (mut bench, _rows, first, _) = in_the_second(&place);
+        let (mut bench, first, _) = in_the_second(&place);
         tell(&bench, signal);
         let status = bench.wait().unwrap();
         if signal != Signal::SIGKILL {
@@ -154,19 +138,13 @@ fn a_kill_leaves_neither_servers_nor_a_pin() {
         ("apache", "engine"),
         ("apache", "provider"),
     ] {
-        let mut bench = place.keymark(
-            &format!(
-                "tls bench --server {server} --device {key} --openssl {way} --algorithm rsa2048 --workers 1 \
-                 --case-time 60s --pin-env TOKEN_PIN"
-            ),
+        let bench = format!(
+            "tls bench --server {server} --device {key} --openssl {way} --algorithm rsa2048 --workers 1 \
+             --case-time 60s --pin-env TOKEN_PIN"
         );
-        let mut bench = bench
-            .env(CONFIGURATION, token.configuration())
-            .env("TOKEN_PIN", PIN)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut bench = place.keymark(&bench);
+        bench.env(CONFIGURATION, token.configuration());
+        let mut bench = quiet(bench.env("TOKEN_PIN", PIN));
         let processes = found("a worker that signs", || {
             assert!(bench.try_wait().unwrap().is_none(), "{server} {way}");
             let all = descendants(bench.id());
@@ -174,8 +152,7 @@ fn a_kill_leaves_neither_servers_nor_a_pin() {
         });
         let seen = holding(place.directory(), PIN);
         assert!(seen.is_empty(), "{server} {way}: {seen:?}");
-        bench.kill().unwrap();
-        bench.wait().unwrap();
+        kill_at_work(bench);
         until("master and workers have ended", || {
             let all = processes.iter();
             all.map(|process| fs::read(format!("/proc/{process}/cmdline")))
@@ -190,7 +167,7 @@ fn a_kill_leaves_neither_servers_nor_a_pin() {
 #[test]
 fn descriptors_are_raised_or_the_limit_is_explained() {
     let place = Place::new(KEYMARK);
-    let limited = |limit: &str| {
+    let limited = |limit: &str, status| {
         let keymark = place.keymark(
             "tls bench --server nginx --algorithm nistp256 --workers 100 --case-time 2s --format json --no-save",
         );
@@ -203,15 +180,12 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
                 None => shell.env_remove(name),
             };
         }
-        shell.output().unwrap()
+        shell.ends(status).rows().remove(0)
     };
-    let refused = ended(limited("ulimit -n 64"), 1);
-    let row = objects(&text(&refused.stdout)).remove(0);
-    let reason = row["reason"].as_str().unwrap();
-    assert_says(&reason, ["file descriptors, but the limit is 64"]);
-    assert_says(&reason, ["ulimit -Hn"]);
-    let raised = ended(limited("ulimit -Sn 64"), 0);
-    let row = objects(&text(&raised.stdout)).remove(0);
-    assert_eq!(row["failed"], 0, "{row}");
+    let refused = limited("ulimit -n 64", 1);
+    let limit = "file descriptors, but the limit is 64";
+    assert_says(&refused["reason"], [limit, "ulimit -Hn"]);
+    let raised = limited("ulimit -Sn 64", 0);
+    assert_eq!(raised["failed"], 0, "{raised}");
     place.assert_gone();
 }

@@ -7,18 +7,55 @@ mod key_use;
 mod sessions;
 mod suites;
 
-use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, objects, said, text};
-use keymark_testkit::process::naming;
+use keymark_testkit::place::{Ends as _, Place, assert_has};
+use keymark_testkit::process::{free_port, naming};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, Running, end_of, number, quiet, tell, telling};
+
+/// `keymark tls serve`, and what it tells; its authority is in that file.
+fn serve(place: &Place, arguments: &str) -> (Running, Value, PathBuf) {
+    let serve = format!("tls serve --format json {arguments}");
+    let (child, told) = telling(&mut place.keymark(&serve));
+    let authority = place.path("authority.pem");
+    std::fs::write(&authority, told["authority"].as_str().unwrap()).unwrap();
+    (Running(child), told, authority)
+}
+
+/// A new key, and its certificate beside it.
+pub(crate) fn certificate(place: &Place, name: &str, kind: &str) -> PathBuf {
+    let key = place.path(&format!("{name}.pem"));
+    let request = format!("req -x509 -nodes -days 9 -subj /CN={name} -newkey {kind}");
+    let mut openssl = Command::new("openssl");
+    openssl.args(request.split(' ')).arg("-keyout").arg(&key);
+    openssl.arg("-out").arg(key.with_extension("crt")).ends(0);
+    key
+}
+
+/// `openssl s_server` in that directory, with these keys and their certificates.
+pub(crate) fn openssl_server(directory: &Path, options: &str, keys: &[&Path]) -> (Running, String) {
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut server = Command::new("openssl");
+    server.args(["s_server", "-quiet", "-accept", &address]);
+    server.args(options.split_whitespace());
+    for (key, names) in keys.iter().zip([["-cert", "-key"], ["-dcert", "-dkey"]]) {
+        server.arg(names[0]).arg(key.with_extension("crt"));
+        server.arg(names[1]).arg(key);
+    }
+    let server = Running(quiet(server.current_dir(directory).stdin(Stdio::null())));
+    until("the server listens", || {
+        TcpStream::connect(&address).is_ok()
+    });
+    (server, address)
+}
 
 #[test]
 fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
@@ -29,22 +66,16 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
     );
     assert_eq!(rows.len(), 8, "{rows:?}");
     for row in &rows {
-        let number = |name: &str| {
-            row[name]
-                .as_f64()
-                .unwrap_or_else(|| panic!("{name}: {row}"))
-        };
-        assert_eq!(row["operation"], "handshake");
-        assert_eq!(
-            (&row["parameters"]["tls"], &row["parameters"]["kex"]),
-            (&"tls1.3".into(), &"ecdhe-p256".into())
+        let number = |name: &str| number(row, name);
+        assert_has(
+            row,
+            json!({"operation": "handshake", "server": row["stack"], "failed": 0, "availability": 100.0}),
         );
-        assert_eq!(row["server"], row["stack"]);
-        assert_eq!(row["failed"], 0, "{row}");
-        assert!(
-            number("transactions") >= 10.0 && number("availability") == 100.0,
-            "{row}"
+        assert_has(
+            &row["parameters"],
+            json!({"tls": "tls1.3", "kex": "ecdhe-p256"}),
         );
+        assert!(number("transactions") >= 10.0, "{row}");
         assert!(number("shortest_s") <= number("p50_s") && number("p50_s") <= number("p95_s"));
         // A p99 is said only where enough transactions bound it from above.
         let tail = row["p99_s"].as_f64().unwrap_or_else(|| number("p95_s"));
@@ -70,16 +101,8 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
     let record = place.record();
     let load = &record["cases"][0]["server_load"];
     assert_eq!(load["server"]["session_tickets"], "off");
-    let tables = place.stdout("show last --long");
-    assert_says(
-        &tables,
-        [
-            "as siege counts",
-            "p95",
-            "nginx tls1.3 ecdhe-p256 w=4",
-            "apache ",
-        ],
-    );
+    let told = ["as siege counts", "p95", "nginx tls1.3 ecdhe-p256 w=4"];
+    assert_says(&place.stdout("show last --long"), told);
     place.assert_gone();
 }
 
@@ -92,54 +115,31 @@ fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
     );
     assert_eq!(rows.len(), 2, "{rows:?}");
     for row in &rows {
-        assert_eq!(
-            (&row["server"], &row["failed"]),
-            (&"caddy".into(), &0.into())
-        );
+        assert_has(row, json!({"server": "caddy", "failed": 0}));
         assert_eq!(row["parameters"]["kex"], "x25519mlkem768");
-        assert!(row["transactions"].as_f64().unwrap() >= 10.0, "{row}");
+        assert!(number(row, "transactions") >= 10.0, "{row}");
     }
-    let on_token = place.output(
-        "tls bench --server caddy --device softhsm --algorithm nistp256 --case-time 3s --no-save",
-    );
-    let said = said(&on_token);
+    let on_token =
+        "tls bench --server caddy --device softhsm --algorithm nistp256 --case-time 3s --no-save";
+    let said = place.ends(on_token, 1).said();
     assert_says(&said, ["Caddy reads private keys from files only"]);
 }
 
 #[test]
 fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let place = Place::new(KEYMARK);
-    let output = ended(place.output(
-        "tls bench --server nginx --algorithm rsa1024,nistp256 --kex rsa,x25519 --workers 2 --case-time 2s --format json \
-         --no-save",
-    ), 1);
-    let rows = objects(&text(&output.stdout));
-    let reason = |algorithm: &str, kex: &str| {
-        let row = rows
-            .iter()
-            .find(|row| row["algorithm"] == algorithm && row["parameters"]["kex"] == kex);
-        row.map(|row| row["reason"].as_str().unwrap_or_default().to_owned())
-    };
-    // A case that came to nothing has no figures of a load.
-    let reasons: Vec<&str> = rows
-        .iter()
-        .filter_map(|row| row["reason"].as_str())
-        .collect();
-    assert_eq!(reasons.len(), 3, "{rows:?}");
-    assert!(
-        reasons
-            .iter()
-            .filter(|why| why.contains("--allow-weak"))
-            .count()
-            == 2,
-        "{reasons:?}"
-    );
-    assert!(
-        reasons
-            .iter()
-            .any(|why| why.contains("no cipher for a nistp256 certificate"))
-    );
-    assert_eq!(reason("nistp256", "x25519").as_deref(), Some(""));
+    let bench = "tls bench --server nginx --algorithm rsa1024,nistp256 --kex rsa,x25519 --workers 2 --case-time 2s \
+                 --format json --no-save";
+    let rows = place.ends(bench, 1).rows();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    for row in rows {
+        let reason = &row["reason"];
+        match (row["algorithm"].as_str(), row["parameters"]["kex"].as_str()) {
+            (Some("rsa1024"), _) => assert_says(reason, ["--allow-weak"]),
+            (_, Some("rsa")) => assert_says(reason, ["no cipher for a nistp256 certificate"]),
+            _ => assert!(reason.is_null(), "{row}"),
+        }
+    }
     let weak = place.stdout(
         "tls bench --server apache --algorithm rsa1024 --kex dhe-1024 --workers 2 --case-time 2s --allow-weak \
          --no-save",
@@ -151,8 +151,10 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
         ("--device nowhere", "nowhere"),
         ("--rate 5 --think 5s", "cannot be used with"),
     ] {
-        let output = ended(place.output(&format!("tls bench {arguments}")), 2);
-        assert!(said(&output).contains(words), "{words}: {}", said(&output));
+        assert_says(
+            &place.refused(&format!("tls bench {arguments}"), 2),
+            [words],
+        );
     }
     place.assert_gone();
 }
@@ -160,14 +162,9 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
 #[test]
 fn a_tpm_is_refused_with_the_reason() {
     let place = Place::new(KEYMARK);
-    let output = ended(
-        place.output(
-            "tls bench --device swtpm --algorithm rsa2048 --workers 2 --case-time 2s --no-save",
-        ),
-        1,
-    );
+    let bench = "tls bench --device swtpm --algorithm rsa2048 --workers 2 --case-time 2s --no-save";
     let words = "tpm2-pkcs11 does not work in workers";
-    assert_says(&said(&output), [words]);
+    assert_says(&place.ends(bench, 1).said(), [words]);
     place.assert_gone();
 }
 
@@ -198,24 +195,17 @@ fn an_open_loop_and_users_who_think_are_loads_too() {
 #[test]
 fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
     let place = Place::new(KEYMARK);
-    let mut serve = place.keymark("tls serve --server apache --algorithm nistp256 --format json");
-    let mut serve = serve.stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    let mut told = BufReader::new(serve.stdout.as_mut().unwrap());
-    told.read_line(&mut line).unwrap();
-    let told: Value = serde_json::from_str(&line).unwrap();
-    let authority = place.path("authority.pem");
-    std::fs::write(&authority, told["authority"].as_str().unwrap()).unwrap();
+    let (mut serving, told, authority) = serve(&place, "--server apache --algorithm nistp256");
     let address = told["address"].as_str().unwrap();
     let mut client = Command::new("openssl");
     client.args(["s_client", "-connect", address, "-servername", "localhost"]);
     client
         .args(["-verify_return_error", "-CAfile"])
         .arg(&authority);
-    let client = client.stdin(Stdio::null()).output().unwrap();
-    assert_says(&text(&client.stdout), ["Verification: OK"]);
-    tell(&serve, Signal::SIGINT);
-    assert!(serve.wait().unwrap().success());
+    let shown = client.stdin(Stdio::null()).ends(0).stdout;
+    assert_says(&shown, ["Verification: OK"]);
+    tell(&serving.0, Signal::SIGINT);
+    assert!(serving.0.wait().unwrap().success());
     place.assert_gone();
 }
 
@@ -223,17 +213,12 @@ fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
 #[test]
 fn an_interrupted_search_for_users_is_told_from_a_failure() {
     let place = Place::new(KEYMARK);
-    let mut bench =
-        place.keymark("tls bench --server nginx --algorithm nistp256 --saturate --case-time 8s");
-    let mut bench = bench
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let bench = "tls bench --server nginx --algorithm nistp256 --saturate --case-time 8s";
+    let bench = quiet(&mut place.keymark(bench));
     until("a server runs", || naming(&place.temporary()) > 0);
     std::thread::sleep(Duration::from_secs(1));
     tell(&bench, Signal::SIGINT);
-    assert_eq!(bench.wait().unwrap().code(), Some(130));
+    end_of(bench, 130);
     let case = &place.record()["cases"][0];
     assert_eq!(case["ending"]["stopped"], "interrupted", "{case}");
     place.assert_gone();
@@ -242,35 +227,16 @@ fn an_interrupted_search_for_users_is_told_from_a_failure() {
 #[test]
 fn a_configuration_is_written() {
     let place = Place::new(KEYMARK);
-    for (server, words) in [
-        (
-            "apache",
-            [
-                "SSLCertificateKeyFile",
-                "SSLSessionTickets",
-                "openssl req -new",
-            ],
-        ),
-        (
-            "nginx",
-            [
-                "ssl_certificate_key",
-                "ssl_session_tickets",
-                "openssl req -new",
-            ],
-        ),
+    for (server, key) in [
+        ("apache", "SSLCertificateKeyFile"),
+        ("nginx", "ssl_certificate_key"),
     ] {
         let device = "pkcs11:token=hsm;object=web?module-path=/usr/lib/softhsm/libsofthsm2.so";
         for device in ["software", device] {
-            let arguments = format!("tls config --server {server} --device {device}");
-            let shown = place.stdout(&arguments);
-            for word in [words[0], words[2]] {
-                assert!(shown.contains(word), "{word}: {shown}");
-            }
-            assert!(
-                shown.lines().all(|line| line.chars().count() <= 130),
-                "{shown}"
-            );
+            let shown = place.stdout(&format!("tls config --server {server} --device {device}"));
+            assert_says(&shown, [key, "openssl req -new"]);
+            let wide = shown.lines().find(|line| line.chars().count() > 130);
+            assert_eq!(wide, None);
         }
     }
     let shown = place.stdout("tls config --server nginx --algorithm rsa2048,nistp256");
@@ -282,14 +248,13 @@ fn a_configuration_is_written() {
             "ssl_certificate \"/etc/keymark-tls/certificate-2.pem\"",
         ],
     );
-    for (algorithms, words) in [
-        ("rsa2048,rsa3072", "an RSA and an ECDSA one"),
-        ("rsa2048,nistp256,nistp384", "one key or two"),
-        ("rsa1024", "80 bits of security"),
-        ("cv25519", "a certificate for cv25519 is impossible"),
+    for (algorithms, status, words) in [
+        ("rsa2048,rsa3072", 3, "an RSA and an ECDSA one"),
+        ("rsa2048,nistp256,nistp384", 2, "one key or two"),
+        ("rsa1024", 3, "80 bits of security"),
+        ("cv25519", 3, "a certificate for cv25519 is impossible"),
     ] {
-        let config = "tls config --server apache --algorithm";
-        let output = place.output(&format!("{config} {algorithms}"));
-        assert!(!output.status.success() && said(&output).contains(words));
+        let config = format!("tls config --server apache --algorithm {algorithms}");
+        assert_says(&place.refused(&config, status), [words]);
     }
 }

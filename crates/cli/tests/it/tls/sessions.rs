@@ -1,16 +1,11 @@
 //! `keymark tls bench --resume` and `--client-certificate`, with the distribution's Apache and nginx.
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, ended, said};
-use serde_json::Value;
+use keymark_testkit::place::{Place, assert_has};
+use serde_json::json;
 
 use super::connect::nginx_with_tickets;
-use crate::KEYMARK;
-
-fn number(row: &Value, name: &str) -> f64 {
-    let value = row[name].as_f64();
-    value.unwrap_or_else(|| panic!("{name}: {row}"))
-}
+use crate::{KEYMARK, number, verdict};
 
 #[test]
 fn a_share_of_the_connections_resumes_and_the_key_s_part_shrinks() {
@@ -35,24 +30,18 @@ fn a_share_of_the_connections_resumes_and_the_key_s_part_shrinks() {
             let tickets = if is_resumed { "on" } else { "off" };
             assert_eq!(case["server_load"]["server"]["session_tickets"], tickets);
         }
-        let told = place.stdout("show last --format json");
-        let verdict: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
-        let because = verdict["verdict"]["because"].as_array().unwrap();
+        let verdict = verdict(&place);
+        let because = verdict["because"].as_array().unwrap();
         let limit = because.iter().find(|found| found["kind"] == "resumption");
         let limit = &limit.unwrap()["limits"][0];
         // RSA-2048 takes most of a full handshake, and nothing of a resumed one.
         let from = number(limit, "from");
         assert!((0.3..1.0).contains(&from), "{limit}");
         assert!(number(limit, "full") > number(limit, "resumed"), "{limit}");
+        let titles = ["full handshakes", "what resumed sessions gain"];
         let tables = place.stdout("show last --long");
-        assert_says(
-            &tables,
-            [
-                "full handshakes",
-                "80 resumed-percent",
-                "what resumed sessions gain",
-            ],
-        );
+        assert_says(&tables, titles);
+        assert_says(&tables, ["80 resumed-percent"]);
     }
     place.assert_gone();
 }
@@ -67,11 +56,7 @@ fn client_certificates_are_required_and_shown() {
     assert_eq!(rows.len(), 4, "{rows:?}");
     for row in &rows {
         assert_eq!(row["parameters"]["client-certificate"], "rsa2048");
-        assert_eq!(
-            (&row["failed"], &row["reason"]),
-            (&0.into(), &Value::Null),
-            "{row}"
-        );
+        assert_has(row, json!({"failed": 0, "reason": null}));
         assert!(number(row, "transactions") >= 10.0, "{row}");
     }
     place.assert_gone();
@@ -101,15 +86,8 @@ fn shares_that_no_server_can_have_are_refused() {
             "--allow-weak",
         ),
     ] {
-        let output = place.output(&format!(
-            "tls bench --algorithm nistp256 --no-save {arguments}"
-        ));
-        let output = ended(output, status);
-        assert!(
-            said(&output).contains(words),
-            "{arguments}: {}",
-            said(&output)
-        );
+        let bench = format!("tls bench --algorithm nistp256 --no-save {arguments}");
+        assert_says(&place.ends(&bench, status).said(), [words]);
     }
     place.assert_gone();
 }
@@ -119,11 +97,11 @@ fn a_server_that_refuses_tickets_fails_its_case_in_plain_words() {
     let place = Place::new(KEYMARK);
     for (tickets, status) in [("on", 0), ("off", 1)] {
         let (nginx, port) = nginx_with_tickets(&place, tickets);
-        let output = place.output(&format!(
+        let bench = format!(
             "tls bench --connect 127.0.0.1:{port} --tls 1.2 --resume 80% --workers 2 --case-time 3s --no-save"
-        ));
+        );
+        let said = place.ends(&bench, status).said();
         drop(nginx);
-        let said = said(&ended(output, status));
         let missed = said.contains("asked for 80 % resumed, got 0 %");
         assert_eq!(missed, tickets == "off", "{said}");
     }

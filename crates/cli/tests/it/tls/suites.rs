@@ -1,15 +1,9 @@
 //! `keymark tls suite` and `--saturate`, with the distribution's nginx and haproxy.
 
-use keymark_testkit::place::{Place, ended, objects, text};
+use keymark_testkit::place::Place;
 use keymark_testkit::{assert_says, assert_silent};
-use serde_json::Value;
 
-use crate::KEYMARK;
-
-fn number(row: &Value, name: &str) -> f64 {
-    let number = row[name].as_f64();
-    number.unwrap_or_else(|| panic!("{name}: {row}"))
-}
+use crate::{KEYMARK, assert_under_load, number};
 
 #[test]
 fn the_best_rate_is_looked_for_and_then_measured() {
@@ -60,12 +54,7 @@ fn each_client_gets_its_certificate_of_two() {
         ]
     );
     // A handshake with the other certificate would have failed.
-    for row in &rows {
-        assert!(
-            number(row, "transactions") > 10.0 && row["failed"] == 0,
-            "{row}"
-        );
-    }
+    rows.iter().for_each(assert_under_load);
     let record = place.record();
     let server = &record["cases"][1]["server_load"]["server"];
     let certificates = server["certificates"].as_str().unwrap();
@@ -102,14 +91,11 @@ fn a_cluster_loses_a_server_and_goes_on() {
         killed_at.iter().all(|at| (2e9..3.5e9).contains(at)),
         "{killed_at:?}"
     );
-    let tables = place.stdout("show last --long");
-    assert_says(
-        &tables,
-        [
-            "throughput of several servers",
-            "a server is killed during the load",
-        ],
-    );
+    let titles = [
+        "throughput of several servers",
+        "a server is killed during the load",
+    ];
+    assert_says(&place.stdout("show last --long"), titles);
     place.assert_gone();
 }
 
@@ -117,8 +103,8 @@ fn a_cluster_loses_a_server_and_goes_on() {
 fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     let place = Place::new(KEYMARK);
     let dry = |arguments: &str| {
-        let output = ended(place.output(&format!("tls suite {arguments} --dry-run")), 0);
-        (text(&output.stdout), text(&output.stderr))
+        let planned = place.ends(&format!("tls suite {arguments} --dry-run"), 0);
+        (planned.stdout, planned.stderr)
     };
     let (cases, notes) = dry("key-exchange");
     assert_says(&notes, ["--allow-weak"]);
@@ -150,7 +136,6 @@ fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     let (cases, notes) = dry("hsm --allow-weak");
     assert_says(&notes, ["nistp256 on twin:nitrokey-hsm"]);
     assert_eq!(of(&cases, "think≤5s"), 3 * of(&cases, "w=60"), "{cases}");
-    let nothing = ended(place.output("tls suite hsm --device nothing"), 2);
-    assert_eq!(objects(&text(&nothing.stdout)).len(), 0);
+    assert_eq!(place.ends("tls suite hsm --device nothing", 2).stdout, "");
     place.assert_gone();
 }
