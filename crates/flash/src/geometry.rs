@@ -198,8 +198,9 @@ impl Geometry {
                 erase_maximum: Duration::from_micros(run.erase_maximum_us),
             }
         };
-        let runs = self.sectors.iter();
-        runs.flat_map(|run| std::iter::repeat_n(run, run.count))
+        self.sectors
+            .iter()
+            .flat_map(|run| std::iter::repeat_n(run, run.count))
             .map(sector)
             .collect()
     }

@@ -127,8 +127,9 @@ fn position(objects: &[ObjectId], object: ObjectId) -> Option<u16> {
 
 /// A counter's value from its bytes, big endian.
 fn counter_value(value: &[u8]) -> u32 {
-    let bytes = value.iter();
-    bytes.fold(0, |count, &byte| count << 8 | u32::from(byte))
+    value
+        .iter()
+        .fold(0, |count, &byte| count << 8 | u32::from(byte))
 }
 
 /// A counter's bytes, big endian.

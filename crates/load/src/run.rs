@@ -90,8 +90,8 @@ pub fn run<'a>(
         .map(|(published, thread)| Worker::new(job, Share { thread, threads }, published));
     let workers = workers.collect::<Result<Vec<_>, LoadError>>()?;
     let reports = thread::scope(|scope| {
-        let workers = workers.into_iter();
         let handles: Vec<_> = workers
+            .into_iter()
             .map(|worker| scope.spawn(move || worker.run()))
             .collect();
         watch(&handles, &job, &published, (stopped, observer));

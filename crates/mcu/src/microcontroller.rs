@@ -247,8 +247,10 @@ impl PartFile {
     /// The part at that clock, or at its usual one.
     fn at(self, clock: Option<Megahertz>) -> Result<Microcontroller> {
         let clock = clock.unwrap_or(self.clock_mhz);
-        let waits = self.flash.wait.iter();
-        let wait = waits
+        let wait = self
+            .flash
+            .wait
+            .iter()
             .filter(|wait| wait.up_to_mhz >= clock && clock >= self.least())
             .min_by_key(|wait| wait.up_to_mhz);
         let Some(wait) = wait else {

@@ -117,8 +117,9 @@ pub fn taken<'a>(left: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
 
 /// An unsigned number from its octets, the first of which weighs most.
 pub fn number(octets: &[u8]) -> usize {
-    let octets = octets.iter();
-    octets.fold(0, |sum, octet| sum << 8 | usize::from(*octet))
+    octets
+        .iter()
+        .fold(0, |sum, octet| sum << 8 | usize::from(*octet))
 }
 
 /// Reads the length of a subpacket: like that of packets, but without parts (RFC 9580 §5.2.3.7).

@@ -336,8 +336,9 @@ impl Workers {
         let greeting = self.greeting.as_ref().ok_or_else(out_of_turn)?;
         let workers = self.handles.len();
         self.outputs.resize_with(workers, Outputs::default);
-        let outputs = self.outputs.iter_mut();
-        outputs.for_each(|outputs| outputs.reset(greeting.output_capacity));
+        for outputs in &mut self.outputs {
+            outputs.reset(greeting.output_capacity);
+        }
         let (start, released) = (Start::of(workers), OnceLock::new());
         let gate = || {
             start.arrive();

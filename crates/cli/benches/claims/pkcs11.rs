@@ -170,8 +170,11 @@ fn own(module: &Path, key: &str, threads: u32) -> Result<(Case, RawStack), Failu
     let uri = format!("{URI};object={key}?module-path={}", module.display());
     let mut looked = Looked::default();
     pkcs11::look(&Wish::Named(vec![uri]), &user, &mut looked)?;
-    let mut devices = looked.devices.into_iter();
-    let device = devices.next().ok_or("there is no such token")?;
+    let device = looked
+        .devices
+        .into_iter()
+        .next()
+        .ok_or("there is no such token")?;
     let sign = Capability::new(key.parse()?, Operation::Sign);
     let case = Case {
         load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),

@@ -116,9 +116,8 @@ impl<'r> Pivot<'r> {
     /// Adds the figures of articles, each below the run's own.
     pub fn beside(mut self, articles: &'r [Record]) -> Self {
         let own = cases(&self.entries);
-        let articles = articles.iter();
-        let published = articles.flat_map(|article| PivotFigure::published(article, &own));
-        let published = published.collect_vec();
+        let published = |article| PivotFigure::published(article, &own);
+        let published = articles.iter().flat_map(published).collect_vec();
         self.entries.extend(published);
         // A run that compares nothing but keys is compared with the articles' devices.
         if self.columns.is_empty() && Axis::varying(&cases(&self.entries)).contains(&Axis::Device) {
@@ -185,8 +184,8 @@ impl<'r> Pivot<'r> {
 
     /// Returns the column that most readers come for: the one of a whole program, else the fullest.
     fn main(&self, is_whole: impl Fn(&Case) -> bool) -> Option<Vec<String>> {
-        let entries = self.entries.iter();
-        let figures = entries.filter(|entry| matches!(entry.cell, Cell::Number(_)));
+        let has_figure = |entry: &&PivotFigure<'_>| matches!(entry.cell, Cell::Number(_));
+        let figures = self.entries.iter().filter(has_figure);
         let columns = grouped(figures, |entry| self.name(&entry.case)).into_iter();
         // Of equals the first is taken.
         let main = columns.rev().max_by_key(|(_, entries)| {

@@ -140,8 +140,10 @@ fn since(before: &CallsSoFar, after: &CallsSoFar, handshakes: u64) -> TokenCalls
     let functions = after.calls.iter().filter_map(|(traced, times)| {
         let earlier = before.calls.get(traced);
         let since = times.since(earlier.unwrap_or(&CallTimes::default()))?;
-        let durations = since.durations.into_iter();
-        let durations = durations.map(|(time, count)| (nanoseconds(time), count));
+        let durations = since
+            .durations
+            .into_iter()
+            .map(|(time, count)| (nanoseconds(time), count));
         let function = FunctionCalls {
             calls: since.count,
             failed: since.failed,

@@ -130,8 +130,11 @@ impl Survey {
         }
         .survey()
         .map_err(|error| failed(&error))?;
-        let mut results = survey.clients.iter();
-        match results.find_map(|(_, result)| result.as_ref().err()) {
+        match survey
+            .clients
+            .iter()
+            .find_map(|(_, result)| result.as_ref().err())
+        {
             Some(failure) if survey.keys().next().is_none() => Err(failed(failure)),
             Some(_) | None => Ok(survey),
         }

@@ -77,10 +77,10 @@ impl PinSource {
     fn variables(&self) -> Vec<&str> {
         match self {
             Self::Environment(name) => vec![name],
-            Self::ByToken(sources) => {
-                let sources = sources.iter();
-                sources.flat_map(|(_, source)| source.variables()).collect()
-            }
+            Self::ByToken(sources) => sources
+                .iter()
+                .flat_map(|(_, source)| source.variables())
+                .collect(),
             Self::Known(_)
             | Self::Asked(_)
             | Self::Descriptor(_)

@@ -272,8 +272,10 @@ fn phases(first: &Prediction) -> Vec<PredictionLine> {
     let of_phase = |number: u8| {
         let name = format!("cycles: {}", first.kernel.phase_name(number));
         line(name, move |prediction: &Prediction| {
-            let phases = prediction.phases.iter();
-            let its = phases.filter(|phase| phase.number == number);
+            let its = prediction
+                .phases
+                .iter()
+                .filter(|phase| phase.number == number);
             count(its.map(|phase| phase.account.cycles()).sum())
         })
     };

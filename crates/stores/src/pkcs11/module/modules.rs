@@ -100,8 +100,9 @@ impl Places {
     pub fn modules(&self) -> Vec<KnownModule> {
         let mut modules = self.registered();
         let below = files(Path::is_relative).flat_map(|(name, file)| {
-            let directories = self.libraries.iter();
-            directories.map(move |directory| (name, directory.join(file)))
+            self.libraries
+                .iter()
+                .map(move |directory| (name, directory.join(file)))
         });
         let usual = below.chain(self.files.iter().cloned());
         for (name, file) in usual.filter(|(_, file)| file.exists()) {
@@ -138,8 +139,10 @@ impl Places {
         if file.is_absolute() {
             return Some(file);
         }
-        let libraries = self.libraries.iter();
-        let mut below = libraries.map(|directory| directory.join("pkcs11").join(&file));
+        let mut below = self
+            .libraries
+            .iter()
+            .map(|directory| directory.join("pkcs11").join(&file));
         let first = below.clone().next();
         below.find(|path| path.exists()).or(first)
     }
@@ -175,8 +178,8 @@ impl Places {
 
 /// Adds a module, unless its file is known.
 fn add(modules: &mut Vec<KnownModule>, name: &str, file: ModuleFile) {
-    let mut known = modules.iter();
-    if known.all(|known| !same_file(&known.file.path, &file.path)) {
+    let is_it = |known: &KnownModule| same_file(&known.file.path, &file.path);
+    if !modules.iter().any(is_it) {
         let name = name.to_owned();
         modules.push(KnownModule { name, file });
     }
@@ -190,8 +193,10 @@ fn value_in<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 fn files(kind: fn(&Path) -> bool) -> impl Iterator<Item = (&'static str, &'static PathBuf)> {
     let all = PRODUCTS.iter().flat_map(|product| {
-        let files = product.files.iter();
-        files.map(|file| (product.name.as_str(), file))
+        product
+            .files
+            .iter()
+            .map(|file| (product.name.as_str(), file))
     });
     all.filter(move |(_, file)| kind(file))
 }

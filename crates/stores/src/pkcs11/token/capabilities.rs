@@ -164,10 +164,8 @@ mod tests {
     }
 
     fn names(capabilities: Vec<Capability>) -> String {
-        let names = capabilities.iter();
-        let names: Vec<_> = names
-            .map(|can| format!("{} {}", can.algorithm, can.operation))
-            .collect();
+        let name = |can: Capability| format!("{} {}", can.algorithm, can.operation);
+        let names: Vec<_> = capabilities.into_iter().map(name).collect();
         names.join(", ")
     }
 
