@@ -446,9 +446,11 @@ impl PublishedRow {
     fn remark(&self) -> String {
         let plain = self.timed == Timed::Program || self.timed == Timed::Handshake;
         let through = if plain { "" } else { &*self.through };
-        let grade = match self.grade {
-            Grade::Measured => "",
-            grade => grade.for_people(),
+        let measured = self.grade == Grade::Measured;
+        let grade = if measured {
+            ""
+        } else {
+            self.grade.for_people()
         };
         joined(&[&self.note, through, grade, &self.source], "; ")
     }

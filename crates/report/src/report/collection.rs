@@ -218,9 +218,10 @@ fn peers(
         let times = times.sorted_by(|(.., a), (.., b)| a.0.total_cmp(&b.0));
         let fastest = times.unique_by(|(own, ..)| &own.id).take(PEERS);
         let words = fastest.map(|(own, other, time)| {
-            let grade = match other.grade {
-                Grade::Measured => String::new(),
-                grade => format!(" ({})", grade.for_people()),
+            let grade = if other.grade == Grade::Measured {
+                String::new()
+            } else {
+                format!(" ({})", other.grade.for_people())
             };
             format!("{} {}{grade}", own.name, duration(time))
         });

@@ -92,8 +92,8 @@ impl Keyring {
         let arguments = ["-u", &self.primary, "--output", "-", "--sign", &file];
         let (_, said) = self.home.run("gpg --sign", &arguments).unwrap();
         let created = status_lines(&said).find(|(keyword, _)| *keyword == "SIG_CREATED");
-        let words = created.unwrap().1.split(' ');
-        words.last().unwrap().to_owned()
+        let (_, fingerprint) = created.unwrap().1.rsplit_once(' ').unwrap();
+        fingerprint.to_owned()
     }
 
     /// The long identifier of the key that gpg encrypts to when it may choose.
