@@ -30,7 +30,7 @@ fn serve(place: &Place, arguments: &str) -> (Running, Value, PathBuf) {
     (Running(child), told, authority)
 }
 
-/// A new key, and its certificate beside it.
+/// A new key, and its certificate.
 pub(crate) fn certificate(place: &Place, name: &str, kind: &str) -> PathBuf {
     let key = place.path(&format!("{name}.pem"));
     let request = format!("req -x509 -nodes -days 9 -subj /CN={name} -newkey {kind}");
