@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
+use nix::unistd::{AccessFlags, access};
 use tempfile::Builder;
 
 use crate::exit::Failure;
@@ -53,6 +54,8 @@ pub(crate) fn write(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
+    // The error of a temporary file would name that one.
+    access(directory, AccessFlags::W_OK)?;
     sweep(directory);
     // As any other program's file, what the umask allows.
     let mode = found.map_or(0o666, |found| found.permissions().mode());
@@ -138,6 +141,11 @@ mod tests {
         assert!(place.path().join(".keymark-b.part").exists());
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
         write(Path::new("/dev/null"), Existing::Replaced, text("gone")).unwrap();
+        let nowhere = write(Path::new("/nowhere/file"), Existing::Kept, text("gone"));
+        assert_eq!(
+            nowhere.unwrap_err().raw_os_error(),
+            Some(nix::errno::Errno::ENOENT as i32)
+        );
         let full = write(Path::new("/dev/full"), Existing::Replaced, text("gone"));
         assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull);
     }
