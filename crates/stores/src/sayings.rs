@@ -11,6 +11,8 @@ pub(crate) fn rows(
     })
 }
 
+/// Returns what a word means, and what to do.
+#[cfg(any(feature = "cards", feature = "tpm"))]
 pub(crate) fn meaning(table: &'static str, name: &str) -> Option<(&'static str, &'static str)> {
     let mut rows = rows(table);
     let row = rows.find(|(names, ..)| names.split(' ').any(|known| known == name));
