@@ -114,7 +114,7 @@ impl User {
         }
     }
 
-    /// Nobody, with a token that has this PIN.
+    /// Makes the user of a token that was made here and has this PIN.
     pub fn with_pin(pin: Pin) -> Self {
         let known = PinSource::Known(pin);
         Self {

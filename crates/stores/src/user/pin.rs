@@ -1,5 +1,6 @@
 //! PINs: where they come from. When one may be tried is decided in `rules.rs`.
 
+use std::env::VarError;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -101,10 +102,7 @@ impl PinSource {
             Self::ByToken(_) => {
                 return Err(failed(what, "the token has not identified itself"));
             }
-            Self::Environment(name) => {
-                let value = std::env::var(name).map(Zeroizing::new);
-                (format!("${name}"), value.map_err(io::Error::other))
-            }
+            Self::Environment(name) => (format!("${name}"), of_variable(std::env::var(name))),
             Self::Descriptor(number) => {
                 let path = format!("/proc/self/fd/{number}");
                 let source = format!("file descriptor {number}");
@@ -200,6 +198,14 @@ impl Pins {
     }
 }
 
+/// Takes a variable's value. The library's own message about one that is no text quotes it.
+fn of_variable(value: Result<String, VarError>) -> io::Result<Zeroizing<String>> {
+    value.map(Zeroizing::new).map_err(|error| match error {
+        VarError::NotPresent => io::Error::other(error),
+        VarError::NotUnicode(_) => io::Error::other("it is not UTF-8 text"),
+    })
+}
+
 /// Protects PINs: from the first on no crash of this process writes its memory to a file, and no other program of the
 /// user's reads it.
 fn keep_to_ourselves() {
@@ -214,7 +220,17 @@ fn keep_to_ourselves() {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
+
     use super::*;
+
+    #[test]
+    fn a_variable_that_is_no_text_is_not_shown() {
+        let value = OsString::from_vec(b"123456\xff".to_vec());
+        let error = of_variable(Err(VarError::NotUnicode(value))).unwrap_err();
+        assert_eq!(error.to_string(), "it is not UTF-8 text");
+    }
 
     #[test]
     fn what_cannot_be_a_pin_is_refused_before_it_is_sent() {
