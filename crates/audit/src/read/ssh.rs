@@ -145,7 +145,9 @@ pub(super) fn of_blob(place: &Location, owner: &str, blob: &[u8]) -> Result<Foun
         fields.string()?;
         fields.string()?;
         fields.taken(8)?;
-        found.expires = day(openpgp::number(fields.taken(8)?) as u64);
+        // Of 64 bits on every machine: all of them set mean no end.
+        let until = fields.taken(8)?.first_chunk().copied();
+        found.expires = day(until.map_or(u64::MAX, u64::from_be_bytes));
         // Options, extensions, a reserved field, the key of the issuer and its signature.
         for _ in 0..4 {
             fields.string()?;
