@@ -77,8 +77,10 @@ fn a_key_on_a_token_serves_on_each_software_by_each_way() {
                 let described = server.describe();
                 assert!(described["certificates"].ends_with(&format!("on a token by the {way}")));
                 let master = server.process.processes()[0].number;
-                let log = fs::read_to_string(format!("/proc/{master}/cwd/error.log")).unwrap();
-                assert_silent(&log, [PIN]);
+                let log = fs::File::open(format!("/proc/{master}/cwd/error.log")).unwrap();
+                // To the server's end: the file stays readable without its name.
+                drop(server);
+                assert_silent(&std::io::read_to_string(log).unwrap(), [PIN]);
             }
         }
     }
