@@ -100,13 +100,17 @@ impl Address {
         if let (true, Some(port)) = (config.get_ports().is_empty(), set("port", "PGPORT")) {
             config.port(port.parse().map_err(|error| refused(&error))?);
         }
-        let user = config.get_user().map(str::to_owned);
-        let user = user.or_else(|| set("user", "PGUSER"));
-        let user = user.or_else(|| variable("USER"));
-        let user = user.unwrap_or_else(|| "root".to_owned());
-        let database = config.get_dbname().map(str::to_owned);
-        let database = database.or_else(|| set("dbname", "PGDATABASE"));
-        let database = database.unwrap_or_else(|| user.clone());
+        let user = config
+            .get_user()
+            .map(str::to_owned)
+            .or_else(|| set("user", "PGUSER"))
+            .or_else(|| variable("USER"))
+            .unwrap_or_else(|| "root".to_owned());
+        let database = config
+            .get_dbname()
+            .map(str::to_owned)
+            .or_else(|| set("dbname", "PGDATABASE"))
+            .unwrap_or_else(|| user.clone());
         config
             .user(&user)
             .dbname(&database)

@@ -58,8 +58,11 @@ fn earlier_means(
     compared: &[&Record],
     single: &[&Record],
 ) -> Result<BetweenRuns> {
-    let wanted = compared.iter().flat_map(|record| &record.cases);
-    let wanted: HashSet<CaseKey> = wanted.map(|case| case.case.key()).collect();
+    let wanted: HashSet<CaseKey> = compared
+        .iter()
+        .flat_map(|record| &record.cases)
+        .map(|case| case.case.key())
+        .collect();
     let runs: Vec<(String, String)> =
         database.rows(FINISHED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut cases: HashMap<(CaseKey, String), Vec<Seconds>> = HashMap::new();

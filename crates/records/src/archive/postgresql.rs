@@ -182,9 +182,10 @@ impl Postgres {
         };
         let tls = self.tls(name)?;
         let messages = Messages::of(matches!(place, Endpoint::Unix(_)));
-        let seen = match config.get_ssl_mode() == SslMode::Disable {
-            true => Seen::Messages(messages),
-            false => Seen::Answer(messages),
+        let seen = if config.get_ssl_mode() == SslMode::Disable {
+            Seen::Messages(messages)
+        } else {
+            Seen::Answer(messages)
         };
         let stream = Guarded::new(self.answer(stream(place))?, seen);
         self.answer(async {
@@ -395,11 +396,14 @@ impl From<tokio_postgres::Error> for ArchiveError {
         if let Some(refused) = error.as_db_error() {
             return Self::new(failure(refused.code()), refused.message());
         }
-        let is_of_connection =
-            |cause: &(dyn Error + 'static)| cause.is::<io::Error>() || cause.is::<TlsFailure>();
-        let failure = match error.is_closed() || error.source().is_some_and(is_of_connection) {
-            true => ArchiveFailure::Unreachable,
-            false => ArchiveFailure::Refused,
+        let is_lost = error.is_closed()
+            || error
+                .source()
+                .is_some_and(|cause| cause.is::<io::Error>() || cause.is::<TlsFailure>());
+        let failure = if is_lost {
+            ArchiveFailure::Unreachable
+        } else {
+            ArchiveFailure::Refused
         };
         Self::new(failure, with_causes(&error))
     }

@@ -52,12 +52,18 @@ impl Archive {
         let runs = "SELECT id, started_utc, state FROM run ORDER BY started_utc DESC, id DESC";
         let lines = database.rows(runs, &[], |row| self.readable(row, line(row)))?;
         let mut lines: Vec<RunLine> = lines.into_iter().flatten().collect();
-        let numbers = lines.iter().map(|line| line.id.0.clone()).zip(0..);
-        let numbers: HashMap<String, usize> = numbers.collect();
+        let numbers: HashMap<String, usize> = lines
+            .iter()
+            .map(|line| line.id.0.clone())
+            .zip(0..)
+            .collect();
         let mut each = |statement, note: fn(&mut RunLine, &SqlRow) -> Result<()>| {
             database.query(statement, &[], &mut |row| {
-                let number = numbers.get(&row.get::<String>(0)?);
-                number.map_or(Ok(()), |number| note(&mut lines[*number], row))
+                let Some(number) = numbers.get(&row.get::<String>(0)?) else {
+                    return Ok(());
+                };
+                let noted = note(&mut lines[*number], row);
+                self.readable(row, noted).map(drop)
             })
         };
         each(
@@ -278,14 +284,17 @@ impl Archive {
             }
             Ok(())
         })?;
-        let checked = |(_, sum, block)| match seal_of_block(&block) == sum {
-            true => Ok(block),
-            false => {
-                let reason = "a block of samples does not match its checksum";
-                Err(ArchiveError::damaged(reason))
-            }
-        };
-        blocks.into_iter().map(checked).collect()
+        blocks
+            .into_iter()
+            .map(|(_, sum, block)| {
+                if seal_of_block(&block) == sum {
+                    return Ok(block);
+                }
+                Err(ArchiveError::damaged(
+                    "a block of samples does not match its checksum",
+                ))
+            })
+            .collect()
     }
 }
 
@@ -349,9 +358,11 @@ fn record(row: &SqlRow) -> Result<Record> {
 fn sample(row: &SqlRow) -> Result<Sample> {
     let time = |column| row.get(column).map(Timestamp);
     let code: u8 = row.get(4)?;
-    let mut outcomes = Outcome::ALL.iter().copied();
-    let outcome = outcomes.find(|outcome| outcome_code(*outcome) == code);
-    let outcome = outcome.ok_or_else(|| ArchiveError::damaged(format!("outcome {code}")))?;
+    let outcome = Outcome::ALL
+        .iter()
+        .copied()
+        .find(|outcome| outcome_code(*outcome) == code)
+        .ok_or_else(|| ArchiveError::damaged(format!("outcome {code}")))?;
     let cpu = row.get::<Option<u32>>(5)?.zip(row.get(6)?);
     Ok(Sample {
         worker: row.get(0)?,

@@ -78,9 +78,11 @@ impl Transaction<'_> {
                 seal_of_block(block),
             ],
         )?;
-        let samples = (0_i64..).zip(&block.samples);
-        let samples = samples.map(|(number, sample)| sample_row(id, number, sample));
-        self.database.append(&samples.collect::<Result<Vec<_>>>()?)
+        let samples: Vec<SampleRow> = (0_i64..)
+            .zip(&block.samples)
+            .map(|(number, sample)| sample_row(id, number, sample))
+            .collect::<Result<_>>()?;
+        self.database.append(&samples)
     }
 
     /// Adds the case's ending, and what is known only then.

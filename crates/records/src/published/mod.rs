@@ -128,9 +128,10 @@ fn record(path: &Path, rows: &[PublishedRow]) -> Record {
 /// Returns the beginning of the first year in the rows.
 fn beginning_of_year(rows: &[PublishedRow]) -> jiff::Timestamp {
     let mut years = rows.iter().filter_map(|row| row.date.get(..4));
-    let first = years.find(|digits| ("1970".."2100").contains(digits));
-    let first = first.and_then(|digits| format!("{digits}-01-01T00:00:00Z").parse().ok());
-    first.unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+    years
+        .find(|digits| ("1970".."2100").contains(digits))
+        .and_then(|digits| format!("{digits}-01-01T00:00:00Z").parse().ok())
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
 /// Files of `data/published`.

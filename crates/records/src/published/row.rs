@@ -446,8 +446,7 @@ impl PublishedRow {
     fn remark(&self) -> String {
         let plain = self.timed == Timed::Program || self.timed == Timed::Handshake;
         let through = if plain { "" } else { &*self.through };
-        let measured = self.grade == Grade::Measured;
-        let grade = if measured {
+        let grade = if self.grade == Grade::Measured {
             ""
         } else {
             self.grade.for_people()

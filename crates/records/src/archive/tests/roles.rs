@@ -200,7 +200,9 @@ fn who_has_operators_of_their_own_changes_no_run_of_others() {
         archive.insert(&whole(role)).unwrap();
     };
     let roles = ["jane", "john"];
-    roles.iter().for_each(|role| insert(role));
+    for role in roles {
+        insert(role);
+    }
     for role in roles {
         with_own_operators(&server, role);
     }
