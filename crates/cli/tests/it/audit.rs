@@ -40,10 +40,11 @@ fn findings(key: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The findings about each key, by what the field tells of it.
+/// Returns the findings about each key, next to the text of that field.
 fn judged<'f>(found: &'f [Value], field: &str) -> Vec<(&'f str, Vec<&'f str>)> {
-    let keys = found.iter();
-    keys.map(|key| (key[field].as_str().unwrap(), findings(key)))
+    found
+        .iter()
+        .map(|key| (key[field].as_str().unwrap(), findings(key)))
         .collect()
 }
 

@@ -48,7 +48,7 @@ impl Team {
         captured(&mut self.keymark("owner", LONG))
     }
 
-    /// How many runs there are in that state.
+    /// Counts the runs in that state.
     fn runs(&self, state: &str) -> u64 {
         self.ask(&format!(
             "SELECT count(*) FROM keymark.run WHERE state = '{state}'"

@@ -64,7 +64,7 @@ pub fn load(elf: &[u8], part: &str) -> Result<SimulatedMachine, McuError> {
     part.load(&Image::parse(elf)?)
 }
 
-/// Why the part does not take the program.
+/// Returns why the part does not take the program.
 pub fn refusal(elf: &[u8], part: &str) -> String {
     load(elf, part).unwrap_err().to_string()
 }

@@ -47,7 +47,7 @@ pub fn hex(digits: &str) -> u32 {
     u32::from_str_radix(digits, 16).unwrap_or_else(|_| panic!("not hexadecimal: '{digits}'"))
 }
 
-/// What a column says: `name=value`, `[address]=value`, or flags.
+/// Reads a column: `name=value`, `[address]=value`, or flags.
 fn words(column: &str) -> Vec<(Place, u32)> {
     let mut words = Vec::new();
     for word in column.split_whitespace() {
@@ -128,7 +128,10 @@ fn check(row: &'static str, core: Core) -> Option<String> {
     let (after, message) = after.split_once('!').unwrap_or((after, ""));
     let limit = instructions + u64::from(!message.is_empty());
     let stop = machine.run(&mut Untimed, limit);
-    expected.extend(words(after));
+    let changed = words(after);
+    let is_known = |(place, _): &(Place, u32)| expected.contains_key(place);
+    assert!(changed.iter().all(is_known), "{row}");
+    expected.extend(changed);
     let faults = u64::from(matches!(stop, Stop::Fault(_)));
     assert_eq!(machine.executed() + faults, instructions, "{row}");
     let ends = match message.trim() {

@@ -21,8 +21,8 @@ use crate::types::{
 
 type Done = Result<(), Code>;
 
-/// Checks whether a pointer is one.
-fn given<T>(pointer: *const T) -> Done {
+/// Refuses a null pointer.
+fn not_null<T>(pointer: *const T) -> Done {
     if pointer.is_null() {
         return Err(Code::INVALID_PARAMETER);
     }
@@ -35,7 +35,7 @@ fn terminated(nuls: usize) -> Vec<u8> {
 }
 
 pub(crate) unsafe fn establish_context(reader: &ServedReader, context: *mut Context) -> Done {
-    given(context)?;
+    not_null(context)?;
     // SAFETY: PC/SC wants it valid.
     unsafe { context.write(reader.users().establish()) };
     Ok(())
@@ -51,7 +51,7 @@ pub(crate) unsafe fn list_readers(
     readers: *mut c_char,
     length: *mut Dword,
 ) -> Done {
-    given(length)?;
+    not_null(length)?;
     reader.user(context)?;
     // SAFETY: PC/SC's promises are those of `fill`.
     unsafe { fill(&terminated(2), readers.cast(), length) }
@@ -69,7 +69,7 @@ pub(crate) unsafe fn get_status_change(
     if count == 0 {
         return Ok(());
     }
-    given(states)?;
+    not_null(states)?;
     // SAFETY: PC/SC wants `states` good for `count` elements, with their names strings.
     unsafe {
         let states = std::slice::from_raw_parts_mut(states, count);
@@ -101,8 +101,8 @@ pub(crate) unsafe fn connect(
     handle: *mut Handle,
     active: *mut Dword,
 ) -> Done {
-    given(handle)?;
-    given(active)?;
+    not_null(handle)?;
+    not_null(active)?;
     if name.is_null() {
         return Err(Code::UNKNOWN_READER);
     }
@@ -135,7 +135,7 @@ pub(crate) unsafe fn reconnect(
     initialization: Dword,
     active: *mut Dword,
 ) -> Done {
-    given(active)?;
+    not_null(active)?;
     check_terms(share, protocols)?;
     if initialization >= EJECT_CARD {
         return Err(Code::INVALID_VALUE);
@@ -209,9 +209,9 @@ pub(crate) unsafe fn transmit(
     receive: *mut u8,
     receive_length: *mut Dword,
 ) -> Done {
-    given(send)?;
-    given(receive)?;
-    given(receive_length)?;
+    not_null(send)?;
+    not_null(receive)?;
+    not_null(receive_length)?;
     if send_length > MAX_APDU {
         return Err(Code::INSUFFICIENT_BUFFER);
     }

@@ -248,6 +248,10 @@ mod tests {
             let holder = second.holder_of_token().unwrap();
             assert_eq!((holder.process, holder.call), (std::process::id(), call));
         }
+        for none in [19_834 << CALL, u64::MAX] {
+            first.word(HOLDER).store(none, Release);
+            assert_eq!(second.holder_of_token(), None, "no such call");
+        }
         first.forget_holder();
         assert_eq!(second.holder_of_token(), None);
         let wider = TwinSettings {

@@ -104,9 +104,10 @@ fn with_one_unknown(names: &[&str], unknown: &'static str) -> Vec<usize> {
         takes([MS * 20, MS * second])
     });
     for record in &measured.cases {
-        let expected = match is_unknown(&record.case) {
-            true => Stopped::OutOfTime,
-            false => Stopped::RuleMet,
+        let expected = if is_unknown(&record.case) {
+            Stopped::OutOfTime
+        } else {
+            Stopped::RuleMet
         };
         assert_eq!(stopped(record), expected, "{}", record.case);
     }

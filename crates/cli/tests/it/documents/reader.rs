@@ -14,7 +14,7 @@ use crate::KEYMARK;
 /// A program before keymark on the reader's `PATH`: what is measured is planned as the page has it, then measured with
 /// few runs.
 const FEW: &str = r#"case "$*" in
-    "tls bench "* | "tls suite "*) few="--case-time 2s" ;;
+    "tls bench"* | "tls suite"*) few="--case-time 2s" ;;
     # Rates need times in which all workers are busy.
     "bench "*--workers*) few="--samples 8" ;;
     "bench"*) few="--samples 2" ;;

@@ -150,17 +150,17 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     std::fs::write(&file, "not a program").unwrap();
     let umaal = kernel("x25519-umaal-o2.elf");
     for (arguments, reasons) in [
-        (&*file.display().to_string(), ["ELF", ""]),
+        (&*file.display().to_string(), &["ELF"][..]),
         // Without an end, and without reading it all.
-        ("/dev/zero", ["more than 64 MiB", "its memory has 148 KiB"]),
-        ("/bin/true", ["arm-none-eabi-gcc", ""]),
+        ("/dev/zero", &["more than 64 MiB", "its memory has 148 KiB"]),
+        ("/bin/true", &["arm-none-eabi-gcc"]),
         (
             &format!("{elf} --time 1000"),
-            ["no end after 1000 instructions, now at", ""],
+            &["no end after 1000 instructions, now at"],
         ),
         (
             &format!("{umaal} --mcu stm32f103"),
-            ["the program stopped after", "DSP"],
+            &["the program stopped after", "DSP"],
         ),
     ] {
         let said = place.refused(&format!("mcu run {arguments}"), 1);

@@ -68,7 +68,8 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
     }
     let record = place.record();
     let load = &record["cases"][0]["server_load"];
-    assert_says(&load["server"]["trust"], ["certified by"]);
+    let trust = load["server"]["trust"].as_str().unwrap();
+    assert!(trust.starts_with("certified by"), "{load}");
     assert_has(load, json!({"server_cpu_ns": null, "drained_ns": null}));
     what_it_is_not_is_said(&place, address, path, &authority);
     drop(server);

@@ -175,7 +175,7 @@ fn a_key_that_its_owner_has_made_since_is_left_alone() {
     load(&theatre.stage.reader, &[("nistp256", Operation::Decrypt)]);
     let owned = theatre.facts();
     for journal in theatre.journals().left().journals {
-        theatre.device(USER_PIN).undo(journal).unwrap();
+        theatre.new_device(USER_PIN).undo(journal).unwrap();
     }
     assert_eq!(theatre.facts().slots, owned.slots);
     assert!(theatre.journals().left().journals.is_empty());

@@ -203,7 +203,7 @@ impl Theatre {
     }
 
     pub(crate) fn facts(&self) -> CardFacts {
-        self.device(USER_PIN).facts().unwrap().clone()
+        self.new_device(USER_PIN).facts().unwrap().clone()
     }
 
     pub(crate) fn inspect(&self, scene: &str, tries: u8) -> CardFacts {
@@ -231,7 +231,8 @@ impl Theatre {
             return;
         }
         for journal in left.journals {
-            self.device(USER_PIN).undo(journal).expect(scene);
+            let device = self.new_device(USER_PIN);
+            device.undo(journal).expect(scene);
         }
         assert_eq!(self.facts().slots, self.before.slots, "{scene}: restored");
         assert!(self.journals().left().journals.is_empty(), "{scene}");
