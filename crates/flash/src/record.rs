@@ -28,7 +28,7 @@ const LOW_BITS: u32 = 12;
 const LOW_MASK: u16 = 0x0fff;
 
 // Kinds 1 to 9 are the objects behind the four counters. Neither 0 nor 15 is one: zeros and ones are no record.
-const LONG: &[ObjectId] = ObjectId::ALL.split_at(4).1;
+const LONG: &[ObjectId] = ObjectId::ALL.split_at(1 + ObjectId::PIN_COUNTERS.len()).1;
 const COUNTER_LOW: u16 = 10;
 const COUNTER_FULL: u16 = 11;
 const PIN_ERRORS: u16 = 12;

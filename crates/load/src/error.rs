@@ -20,7 +20,7 @@ pub enum LoadError {
         reason: std::io::Error,
     },
     /// The one transaction that was tried.
-    #[error("{0}")]
+    #[error(transparent)]
     Transaction(#[from] Failure),
     /// The caller stopped it.
     #[error("it was stopped")]

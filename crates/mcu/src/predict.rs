@@ -260,8 +260,9 @@ impl Banded {
             });
             cycles.sum::<f64>().round() as u64
         };
-        let variants = self.variants.iter().enumerate();
-        variants
+        self.variants
+            .iter()
+            .enumerate()
             .map(|(index, (assumption, _))| (*assumption, cycles_of(index)))
             .collect()
     }

@@ -36,7 +36,7 @@ pub(crate) fn px(value: f64) -> String {
     }
 }
 
-/// Escapes text for XML. U+FFFD replaces what XML 1.0 cannot hold (§2.2), and what is not seen.
+/// Escapes text for XML. U+FFFD replaces invisible characters and those that XML 1.0 cannot hold (§2.2).
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

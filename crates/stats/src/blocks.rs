@@ -133,9 +133,8 @@ impl Blocks {
         self.ranges(if enough { UNIT_BLOCKS } else { MIN_BATCHES }, MAX_BATCHES)
     }
 
-    /// Returns an offset near the mean (ns) and the independent units of every interval less that offset, so that
-    /// squares do not cancel.
-    pub(crate) fn units(&self) -> (f64, Vec<Cluster>) {
+    /// Returns an offset near the mean (ns): squares of units less it do not cancel.
+    pub(crate) fn offset_ns(&self) -> f64 {
         let offset = self.durations.first().copied().unwrap_or(0);
         let total: f64 = self
             .durations
@@ -143,11 +142,11 @@ impl Blocks {
             .map(|&ns| ns as f64 - offset as f64)
             .sum();
         // Rounded, so that constant data give sums of exactly zero.
-        let offset_ns = offset as f64 + (total / self.len().max(1) as f64).round();
-        (offset_ns, self.clusters(offset_ns))
+        offset as f64 + (total / self.len().max(1) as f64).round()
     }
 
-    /// Returns the independent units in time order: sums of durations (ns), each less an offset, over their numbers.
+    /// Returns the independent units of every interval in time order: sums of durations (ns), each less an offset, over
+    /// their numbers.
     pub(crate) fn clusters(&self, offset_ns: f64) -> Vec<Cluster> {
         let ranges = self.unit_ranges().into_iter();
         ranges
@@ -217,8 +216,9 @@ mod tests {
     fn sums_do_not_cancel() {
         let big = 1 << 50;
         let blocks = Blocks::from_blocks([(0, vec![big, big + 2, big + 4])]);
-        let (offset_ns, units) = blocks.units();
+        let offset_ns = blocks.offset_ns();
         assert!((offset_ns - (big + 2) as f64).abs() < 1e-9);
+        let units = blocks.clusters(offset_ns);
         let totals: Vec<f64> = units.iter().map(|unit| unit.total).collect();
         assert_eq!(totals, [-2.0, 0.0, 2.0]);
     }

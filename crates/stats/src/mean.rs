@@ -27,7 +27,8 @@ pub(crate) fn computed(blocks: &Blocks, run: &RunDependence, seed: u64) -> Optio
     if blocks.is_empty() {
         return None;
     }
-    let (offset_ns, units) = blocks.units();
+    let offset_ns = blocks.offset_ns();
+    let units = blocks.clusters(offset_ns);
     let seconds = |shifted: f64| (offset_ns + shifted).max(0.0) / NS;
     let enough = || blocks.len() >= MIN_SAMPLES;
     let rng = rng(seed, Stream::Mean);

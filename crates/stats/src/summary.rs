@@ -118,7 +118,8 @@ impl Summary {
 }
 
 fn dependence_in(blocks: &Blocks, run: &RunDependence) -> Dependence {
-    dependence_of(&blocks.units().1, &run.at(blocks.distance()))
+    let units = blocks.clusters(blocks.offset_ns());
+    dependence_of(&units, &run.at(blocks.distance()))
 }
 
 /// Something that limits what the figures mean.

@@ -59,9 +59,9 @@ pub(crate) struct PurposeFacts {
     software: bool,
     /// The command that measures what ranks the keys.
     measurement: String,
-    /// The command by which keymark itself measures them.
+    /// The command of keymark that `--measure` runs.
     measure: String,
-    /// What that measures unless keys are named.
+    /// Algorithms that it measures unless some are named.
     keys: String,
     /// The programs whose figures say what the purpose costs, the most telling first.
     ways: Vec<Way>,
@@ -75,7 +75,7 @@ impl Purpose {
         &PURPOSES[&self]
     }
 
-    /// Returns the command by which keymark measures keys for it, and which keys unless some are named.
+    /// Returns the command of keymark that measures keys for it, and the algorithms unless some are named.
     pub fn measure(self) -> (&'static str, &'static str) {
         let facts = self.facts();
         (&facts.measure, &facts.keys)

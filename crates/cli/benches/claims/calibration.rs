@@ -16,7 +16,7 @@ const RUNS: u32 = 5;
 /// Calls of `bench --against`, each compared both ways.
 const ALTERNATING: u32 = 10;
 const PAIRS: u32 = 3;
-/// What each run measures.
+/// Arguments of each run.
 const MEASURE: &str =
     "bench --algorithm rsa2048,nistp256,ed25519 --operation sign --stack raw,agent,gpg --time 2s";
 const ABOVE: &str = "5%";

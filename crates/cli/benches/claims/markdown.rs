@@ -60,9 +60,10 @@ fn text(page: &Page, figures: &[Figure], date: String, environment: &Environment
         .map(|(name, value)| row(&[name, &value]))
         .collect();
     let figure = |figure: &Figure| {
-        let judgement = match figure.is_kept() {
-            true => "kept",
-            false => "**missed**",
+        let judgement = if figure.is_kept() {
+            "kept"
+        } else {
+            "**missed**"
         };
         let (value, limit) = (figure.value_text(), figure.limit_text());
         row(&[&figure.name, &value, &limit, judgement])

@@ -50,10 +50,10 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
 /// The C callers.
 fn client(token: &SoftHsmToken) -> PathBuf {
     let client = token.path("client");
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("shims");
+    let shims = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("shims");
     let mut compiler = Command::new("cc");
     compiler.args(["-std=gnu11", "-O2", "-o"]).arg(&client);
-    compiler.arg(crates.join("pkcs11/tests/it/client.c"));
+    compiler.arg(shims.join("pkcs11/tests/it/client.c"));
     token.run(compiler.args(["-ldl", "-lpthread"]));
     client
 }
@@ -212,7 +212,7 @@ fn network(token: &SoftHsmToken, client: &Path) -> Result<Vec<Figure>, Failure> 
     ])
 }
 
-/// How far a ratio is off 1, and the most of that, in per cent.
+/// Returns the deviation of a ratio from 1, with its limit, in percent.
 fn off(name: String, ratio: f64, most: f64) -> Figure {
     let off = 100.0 * (ratio - 1.0).abs();
     Figure::new(name, off, Limit::AtMost(most), " %")

@@ -16,7 +16,7 @@ pub(crate) fn version() -> Result<String, Failure> {
     Ok(text.trim().trim_start_matches("keymark ").to_owned())
 }
 
-/// keymark on that archive, with words between spaces.
+/// Returns a keymark on that archive; spaces separate its arguments.
 pub(crate) fn keymark(archive: &Path, words: &str) -> Command {
     let mut command = Command::new(PATH);
     command.args(words.split(' ')).arg("--archive").arg(archive);

@@ -32,7 +32,11 @@ fn alu(op: u32, r: Operands, flags: Flags) -> Option<Alu> {
 }
 
 fn set_flags(first: u32) -> Flags {
-    [Flags::Keep, Flags::Set][bits(first, 4, 1) as usize]
+    if bits(first, 4, 1) == 1 {
+        Flags::Set
+    } else {
+        Flags::Keep
+    }
 }
 
 /// ThumbExpandImm_C, A5.3.2.

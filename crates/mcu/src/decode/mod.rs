@@ -42,7 +42,7 @@ pub fn it_conditions(first: u16) -> Vec<Condition> {
         .collect()
 }
 
-/// Decodes the instruction at an address and, for IT, those of its block: what `halfword` reads.
+/// Decodes the instruction at an address and, for IT, those of its block, as `halfword` reads them.
 pub fn decode_at(
     address: u32,
     halfword: impl Fn(u32) -> Option<u16>,

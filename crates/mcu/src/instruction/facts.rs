@@ -182,7 +182,7 @@ impl Effect {
     }
 }
 
-/// A core, which decides on the instructions there are.
+/// Core of a part. It decides the instruction set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
 pub enum Core {

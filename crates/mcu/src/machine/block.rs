@@ -160,8 +160,11 @@ impl Code {
     /// Nothing decoded yet. `entry` is where it begins: the name of flash there is looked for first.
     pub(super) fn new(layout: &Layout, entry: u32) -> Self {
         let is_aliased = entry.wrapping_sub(layout.flash_base) >= layout.flash_size;
-        let mut names = [layout.flash_base, 0];
-        names.rotate_left(usize::from(is_aliased));
+        let names = if is_aliased {
+            [0, layout.flash_base]
+        } else {
+            [layout.flash_base, 0]
+        };
         let [flash, alias] = names.map(|base| Region::new(base, layout.flash_size));
         Self {
             regions: [flash, Region::new(layout.ram_base, layout.ram_size), alias],

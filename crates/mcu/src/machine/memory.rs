@@ -179,8 +179,7 @@ impl Memory {
 
     /// Bytes from there on.
     pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
-        let place = self.find(address);
-        place
+        self.find(address)
             .and_then(|(memory, offset)| memory.get(offset as usize..)?.get(..length))
             .ok_or(BusError::Read(address))
     }

@@ -120,11 +120,11 @@ pub(super) fn breakdowns(
         .map(|row| &*of_key[&key(&row)])
         .collect();
     let of_family = |layers: &Layers| {
-        let breakdown = |rows: &&[&Row]| {
+        let of_rows = |rows: &&[&Row]| {
             let mut cases = rows.iter().map(|row| &row.case);
             cases.find_map(|case| breakdown(rows, case, latencies, layers))
         };
-        let breakdowns: Vec<Breakdown> = keys.iter().filter_map(breakdown).collect();
+        let breakdowns: Vec<Breakdown> = keys.iter().filter_map(of_rows).collect();
         let layers = layers.clone();
         (!breakdowns.is_empty()).then_some(FamilyBreakdown { layers, breakdowns })
     };
@@ -144,7 +144,7 @@ fn key<'r>(row: &&'r Row) -> KeyOperation<'r> {
     )
 }
 
-/// Returns the layers of a key and operation, of which these are the rows, with the message of one of its cases.
+/// Returns the layers of the key and operation of these rows, with the message of one of their cases.
 fn breakdown(
     rows: &[&Row],
     case: &Case,

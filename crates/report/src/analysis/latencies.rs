@@ -100,10 +100,8 @@ pub struct Overload {
 /// Returns an operation's mean time at its worker, without its time in the queue.
 pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
     let service = |sample: &Sample| sample.end.since(sample.start).as_secs_f64();
-    let (number, total) = (
-        record.samples().count(),
-        record.samples().map(service).sum::<f64>(),
-    );
+    let number = record.samples().count();
+    let total: f64 = record.samples().map(service).sum();
     (number > 0).then(|| Seconds(total / number as f64))
 }
 
@@ -115,13 +113,12 @@ pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     if utilisation.is_nan() || utilisation < 1.0 {
         return None;
     }
-    let blocks = || record.blocks.iter().filter(|block| block.queue.is_some());
-    let watched = blocks().filter_map(|block| Some(block.queue?.length_ns as f64 / 1e9));
-    let (watched, served) = (
-        watched.sum::<f64>(),
-        blocks().map(|block| block.samples.len()),
-    );
-    let served = served.sum::<usize>() as f64;
+    let (mut watched, mut served) = (0.0, 0.0);
+    for block in &record.blocks {
+        let Some(queue) = block.queue else { continue };
+        watched += queue.length_ns as f64 / 1e9;
+        served += block.samples.len() as f64;
+    }
     Some(Overload {
         utilisation: Ratio(utilisation),
         growth: (watched > 0.0).then(|| PerSecond((rate - served / watched).max(0.0))),

@@ -70,8 +70,8 @@ impl Analysis {
         let of_samples = self.rows.iter().flat_map(|row| {
             let warnings = row.warnings().into_iter();
             warnings.map(move |warning| {
-                let text = told(&warning);
-                (row, warning, text)
+                let remark = told(&warning);
+                (row, warning, remark)
             })
         });
         let kinds = grouped(of_samples, |(.., (kind, ..))| *kind).into_iter();

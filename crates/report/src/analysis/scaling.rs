@@ -242,7 +242,8 @@ fn curve<'r>(record: &Record, rows: &'r [Row], mut group: Vec<&'r Row>) -> Optio
     let (base_windows, seed) = (of(base), record.plan.settings.seed);
     let all_windows = levels.iter().map(|level| &level.windows);
     let all_windows = all_windows.chain([&base_windows]);
-    let watched = all_windows.map(|of| of.iter().map(|window| window.length_ns).sum::<u64>());
+    let watched =
+        all_windows.map(|windows| windows.iter().map(|window| window.length_ns).sum::<u64>());
     let watched = watched.min()?;
     let mut gains: Vec<(u32, Estimate<Ratio>)> = Vec::new();
     if base.case.load.worker != lowest.case.load.worker {

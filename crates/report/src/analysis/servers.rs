@@ -23,7 +23,7 @@ impl Analysis {
         let rates = self
             .rates
             .iter()
-            .map(|of| section(of.heading, rates_beside(&self.rows, of)));
+            .map(|rates| section(rates.heading, rates_beside(&self.rows, rates)));
         // The searched limits do not come next to the handshakes per second, but before them.
         let mut limits = section(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
@@ -133,9 +133,10 @@ pub(super) fn relative<'c>(
         Some(RelativeRate {
             case,
             beside,
-            gain: match case == beside {
-                true => gain.map(|_| Ratio(1.0)),
-                false => gain,
+            gain: if case == beside {
+                gain.map(|_| Ratio(1.0))
+            } else {
+                gain
             },
         })
     };

@@ -179,7 +179,8 @@ impl Placed {
         value >= self.low - slack && value <= self.high + slack
     }
 
-    /// Returns the place of a bound, and whether that is on the axis: a bound beyond it is at `end`, a missing one at `open`.
+    /// Returns the place of a bound, and whether the axis holds it. A bound beyond the axis is at `end`, a missing one at
+    /// `open`.
     pub(crate) fn bound(&self, bound: Option<f64>, end: f64, open: f64) -> (f64, bool) {
         let held = bound.filter(|bound| self.holds(*bound));
         match held.and_then(|bound| self.at(bound)) {

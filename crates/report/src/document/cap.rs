@@ -4,7 +4,7 @@ use super::{Block, Document, Remark, RemarkKind};
 
 /// Rows of all tables of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
 pub const PAGE_ROWS: usize = 2_000;
-/// Warnings of such a page.
+/// Warnings of a page that a browser shows at once.
 pub const PAGE_WARNINGS: usize = 1_000;
 
 impl Document {

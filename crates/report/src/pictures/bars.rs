@@ -7,7 +7,6 @@ use keymark_stats::Seconds;
 use super::names::{Hues, apart, left_out};
 use super::{
     AnalyzedRun, COMPARABLE, PictureKind, ROWS, about, capital, drawable, fill, framed, is_drawn,
-    spacing,
 };
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path, Row};
 use crate::charts::{Bar, Chart, Group, Mark, Panel, RowText, Scale, Spacing};
@@ -65,8 +64,8 @@ pub(super) fn comparable(runs: &[AnalyzedRun<'_>], least: usize) -> bool {
     families.any(|family| {
         let (stacks, _) = stacks(&[family]);
         let lengths = stacks.iter().map(|stack| stack.whole);
-        stacks.len() >= least
-            && spacing(lengths, COMPARABLE, Spacing::FromZero) == Some(Spacing::FromZero)
+        let ends = lengths.minmax_by(f64::total_cmp).into_option();
+        stacks.len() >= least && ends.is_some_and(|(short, long)| long <= short * COMPARABLE)
     })
 }
 
@@ -123,7 +122,9 @@ fn stacks<'f>(families: &[&'f FamilyBreakdown]) -> (Vec<Stack>, Vec<String>) {
         family.breakdowns.iter().flat_map(paths)
     });
     let lines = lines.collect_vec();
-    let wholes = lines.iter().filter(|(of, _, path)| is_whole(of, path));
+    let wholes = lines
+        .iter()
+        .filter(|(family, _, path)| is_whole(family, path));
     let lengths = wholes.map(|(.., path)| path.whole.value.0);
     let longest = lengths.fold(0.0, f64::max);
     let (near, far): (Vec<_>, Vec<_>) = lines.into_iter().partition(|(family, _, path)| {
@@ -134,7 +135,9 @@ fn stacks<'f>(families: &[&'f FamilyBreakdown]) -> (Vec<Stack>, Vec<String>) {
         format!("{}: {time}, beyond this picture.", capital(&label))
     });
     let notes = beyond.collect_vec();
-    let stacks = near.iter().map(|(of, line, path)| stack(of, line, path));
+    let stacks = near
+        .iter()
+        .map(|(family, of, path)| stack(family, of, path));
     (stacks.collect(), notes)
 }
 

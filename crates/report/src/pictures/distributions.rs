@@ -89,7 +89,7 @@ fn bins(durations: &[u64], low: f64, high: f64) -> Vec<(Seconds, Seconds, usize)
     };
     let bin = |number: u32| {
         let count = place(number + 1).saturating_sub(place(number));
-        let [from, to] = [number, number + 1].map(|of| Seconds::from_nanos(edge(of)));
+        let [from, to] = [number, number + 1].map(|end| Seconds::from_nanos(edge(end)));
         (from, to, count)
     };
     (0..BINS).map(bin).collect()

@@ -298,12 +298,15 @@ fn track(
     std::iter::once(Mark::Line(line)).chain(dots).collect()
 }
 
-/// Returns a logarithmic spacing for values of which one is larger than another by more than that factor, else the other one.
+/// Returns logarithmic spacing if the largest value is more than `apart` times the least, else `near`.
 fn spacing(values: impl IntoIterator<Item = f64>, apart: f64, near: Spacing) -> Option<Spacing> {
     let ends = values.into_iter().minmax_by(f64::total_cmp).into_option();
-    ends.map(|(least, most)| match most > least * apart {
-        true => Spacing::Logarithmic,
-        false => near,
+    ends.map(|(least, most)| {
+        if most > least * apart {
+            Spacing::Logarithmic
+        } else {
+            near
+        }
     })
 }
 

@@ -159,9 +159,11 @@ impl<'r> Pivot<'r> {
         axes.retain(|axis| !self.columns.contains(axis) && axis.values(&cases).len() == 1);
         let words = axes.iter().filter_map(|axis| {
             let word = axis.remarkable(case)?;
-            Some(match *axis == Axis::Load && case.load.is_closed() {
-                true => format!("{} at once", axis.of(case)),
-                false => word,
+            let workers = *axis == Axis::Load && case.load.is_closed();
+            Some(if workers {
+                format!("{} at once", axis.of(case))
+            } else {
+                word
             })
         });
         words.collect()

@@ -48,7 +48,9 @@ impl Analysis {
         let is_drawn = |case: &Case| {
             let mut of = self.breakdowns.iter().flat_map(|family| &family.breakdowns);
             is_part(case)
-                && of.any(|of| of.is_about(case) || case.parameters.get("protection").is_some())
+                && of.any(|breakdown| {
+                    breakdown.is_about(case) || case.parameters.get("protection").is_some()
+                })
         };
         let is_other = |row: &&Row| {
             row.case.is_alone()

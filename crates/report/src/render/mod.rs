@@ -50,7 +50,7 @@ pub struct Format {
     pub about: &'static str,
     /// Endings of such files.
     pub endings: &'static [&'static str],
-    /// Writes all of it.
+    /// Returns all of it as text.
     pub write: fn(&Exported<'_>) -> Result<String, FormatError>,
 }
 
@@ -60,7 +60,7 @@ pub enum FormatError {
     /// A value has no form in JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// There is no room for it, or nobody reads it.
+    /// A record is too large to be imported again, or text is not UTF-8.
     #[error("cannot write it: {0}")]
     Io(#[from] std::io::Error),
     /// A row cannot be written.
@@ -104,7 +104,10 @@ impl Exported<'_> {
     /// The run, or the series.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Runs { runs, .. } => runs.iter().take(1).map(|run| run.id.to_string()).collect(),
+            Self::Runs { runs, .. } => {
+                let first = runs.first().map(|run| run.id.to_string());
+                first.unwrap_or_default()
+            }
             Self::Series { name, .. } => name.clone(),
         }
     }

@@ -151,9 +151,10 @@ fn reasons(comparison: &Comparison) -> Vec<Remark> {
         .map(|pair| (pair.grounds, pair.side))
         .collect();
     let said = grounds.into_iter().filter_map(|(grounds, side)| {
-        let kind = match grounds == Grounds::FewRuns {
-            true => RemarkKind::SingleRuns,
-            false => RemarkKind::Units,
+        let kind = if grounds == Grounds::FewRuns {
+            RemarkKind::SingleRuns
+        } else {
+            RemarkKind::Units
         };
         let text = reason(comparison, grounds, side)?;
         let named = match comparison.sides.get(side) {
@@ -203,14 +204,15 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
     let within = percent(comparison.criteria.equivalence);
     let apart = percent(comparison.criteria.noise.apart);
     let possible = judged().any(|pair| comparison.criteria.margin(pair.grounds).is_some());
-    let text = match possible {
-        true => format!(
+    let text = if possible {
+        format!(
             "'same': the whole interval lies within ±{within} (two one-sided tests: Schuirmann 1987)"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "'same' within ±{within} (--equivalence) cannot be shown: series at different times drift by up to \
              {apart}. Let them take turns: 'keymark bench --against'"
-        ),
+        )
     };
     Some(Remark::new(RemarkKind::Units, text))
 }

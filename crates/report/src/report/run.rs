@@ -206,17 +206,10 @@ impl Analysis {
     }
 
     /// Twins compared with the published figures that their card times were derived from.
-    fn twins<'a>(&'a self, published: &'a [PublishedFigure]) -> Option<Section> {
-        let pair = |row: &'a Row| {
-            Some((
-                row,
-                published
-                    .iter()
-                    .find(|figure| figure.is_beside(&row.case))?,
-            ))
-        };
+    fn twins(&self, published: &[PublishedFigure]) -> Option<Section> {
+        let beside = |row: &Row| published.iter().find(|figure| figure.is_beside(&row.case));
         let measured = self.rows.iter().filter(|row| row.mean().is_some());
-        let pairs = non_empty(measured.filter_map(pair))?;
+        let pairs = non_empty(measured.filter_map(|row| Some((row, beside(row)?))))?;
         Some(Section::headed(
             "twins compared with the published figures (they differ as this host and the article's do)",
             vec![Block::Table(tables::twins(&pairs))],
@@ -244,7 +237,7 @@ impl Analysis {
     }
 }
 
-/// A run's pictures of a kind.
+/// Draws a run's pictures of a kind.
 fn drawn(run: AnalyzedRun<'_>, kind: PictureKind) -> impl Iterator<Item = Block> {
     pictures::charts(&[run], kind)
         .into_iter()

@@ -42,9 +42,10 @@ impl Identified {
             return Self { id, name };
         }
         let nameless = catalogue.is_nameless(&name);
-        let (run, device) = match nameless {
-            true => (record.id.0.as_str(), case.device.as_str()),
-            false => ("", ""),
+        let (run, device) = if nameless {
+            (record.id.0.as_str(), case.device.as_str())
+        } else {
+            ("", "")
         };
         let shown = match (name.as_str(), class) {
             ("", Class::Processor) => "a processor without a name".to_owned(),
@@ -54,9 +55,10 @@ impl Identified {
         let class = class.to_string();
         Self {
             id: pages::unique(&name, &class, &[&class, &name, run, device]),
-            name: match nameless {
-                true => format!("{shown} (run {run})"),
-                false => shown,
+            name: if nameless {
+                format!("{shown} (run {run})")
+            } else {
+                shown
             },
         }
     }

@@ -144,7 +144,7 @@ impl Site {
         self.of == Devices::AlsoPublished
     }
 
-    /// The device with that id, if it has a page.
+    /// Returns the device with that id, if it has a page.
     pub(crate) fn device(&self, id: &str) -> Option<&Device> {
         self.devices.iter().find(|known| known.identified.id == id)
     }

@@ -94,9 +94,12 @@ pub(super) fn unique(text: &str, otherwise: &str, parts: &[&str]) -> String {
         hash.update(part.as_bytes());
     }
     let readable = readable(text);
-    let name = Some(&*readable).filter(|name| !name.is_empty());
-    let (name, hash) = (name.unwrap_or(otherwise), hash.finalize());
-    format!("{name}-{}", hex::encode(&hash[..OCTETS]))
+    let name = if readable.is_empty() {
+        otherwise
+    } else {
+        &readable
+    };
+    format!("{name}-{}", hex::encode(&hash.finalize()[..OCTETS]))
 }
 
 /// Tells if a name could be one of [`unique`]'s: names that are given by hand must not.

@@ -104,9 +104,10 @@ fn times(figures: &[Entry<'_>]) -> Option<String> {
         let means = rows.into_iter().filter_map(Row::mean);
         let ends = means.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
         let (least, most) = (units::duration(ends.0), units::duration(ends.1));
-        let range = match least == most {
-            true => least,
-            false => format!("{least} to {most}"),
+        let range = if least == most {
+            least
+        } else {
+            format!("{least} to {most}")
         };
         let kind = Some(provenance).filter(|kind| *kind != Provenance::Measured);
         let kind = kind.map(|kind| format!(", {kind}")).unwrap_or_default();

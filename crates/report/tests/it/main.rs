@@ -22,18 +22,18 @@ use keymark_records::exchange;
 use keymark_report::Document;
 use keymark_report::render::{Width, text};
 
-/// A record of `tests/`.
+/// Imports a record from `tests/`.
 fn imported(name: &str) -> Record {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     exchange::import(&tests.join(format!("{name}.json"))).unwrap()
 }
 
-/// What a terminal shows, without escape codes.
+/// Renders a document as a terminal shows it, without escape codes.
 fn plain(document: &Document, width: Width) -> String {
     anstream::adapter::strip_str(&text::render(document, width)).to_string()
 }
 
-/// The sections that begin so, without conditions and warnings.
+/// Keeps the sections whose headings begin so, and removes conditions and warnings.
 fn only(mut document: Document, begin: &str) -> Document {
     document.sections.retain(|section| {
         let heading = section.heading.as_deref();

@@ -106,9 +106,9 @@ impl Stack for GnupgStack {
 struct GpgProcess {
     home: Arc<KeyHome>,
     operation: Operation,
-    /// Behind gpg's common options; the file comes last.
+    /// Arguments after gpg's common options; the file comes last.
     arguments: Vec<String>,
-    /// The status line without which it was not done.
+    /// Keyword of the status line that reports success.
     success: &'static str,
     process: OperationProcess,
     /// PIN for this operation.
@@ -177,9 +177,10 @@ impl Message {
 
     /// Compares decrypted text with the text that was encrypted.
     pub(crate) fn compare(&self, decrypted: &[u8]) -> Result<(), String> {
-        match self.plaintext == decrypted {
-            true => Ok(()),
-            false => Err("the decrypted text is not the encrypted text".to_owned()),
+        if self.plaintext == decrypted {
+            Ok(())
+        } else {
+            Err("the decrypted text is not the encrypted text".to_owned())
         }
     }
 }

@@ -45,13 +45,15 @@ impl StackProvider for GnupgProvider {
             return Vec::new();
         }
         // Tokens behind modules want a program between that hardly anybody has.
-        let standing = match device.has(AccessKind::Module) {
-            true => Standing::OnRequest,
-            false => Standing::Usual,
+        let standing = if device.has(AccessKind::Module) {
+            Standing::OnRequest
+        } else {
+            Standing::Usual
         };
-        let kept = match device.has(AccessKind::KeyFile) {
-            true => Protection::ALL,
-            false => &[Protection::None],
+        let kept = if device.has(AccessKind::KeyFile) {
+            Protection::ALL
+        } else {
+            &[Protection::None]
         };
         let way = |&stack: &StackName| {
             let found = reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack));

@@ -110,8 +110,10 @@ impl OpenSslKey {
             )
         })?;
         // The URI names the PIN's file.
-        let (build, by) = (&openssl.build, (None, 0));
-        let configuration = build.configuration(token_way, key.module(), by, Comments::Left)?;
+        let configuration =
+            openssl
+                .build
+                .configuration(token_way, key.module(), None, 0, Comments::Left)?;
         let place = Self {
             openssl: openssl.clone(),
             directory,

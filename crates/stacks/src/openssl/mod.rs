@@ -118,7 +118,8 @@ impl OpenSslBuild {
         &self,
         way: TokenWay,
         module: &Path,
-        (pin_file, init): (Option<&str>, u8),
+        pin_file: Option<&str>,
+        init: u8,
         comments: Comments,
     ) -> Result<String, Error> {
         let loadable = self.get(way)?;

@@ -14,8 +14,7 @@ use keymark_bench::{
 };
 use keymark_stores::access::{Access, AccessKind, Certificate};
 use keymark_stores::device::{Device, Run};
-use keymark_stores::pkcs11::ModuleAccess;
-use keymark_stores::pkcs11::is_known_to_programs;
+use keymark_stores::pkcs11::{ModuleAccess, is_known_to_programs};
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 

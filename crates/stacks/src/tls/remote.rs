@@ -262,7 +262,7 @@ impl Remote {
 /// Reason of a search among no addresses.
 pub(crate) const NO_ADDRESS: &str = "it has no address";
 
-/// Asks at each address in turn, until one answers. Otherwise the last one's error counts, or that for none.
+/// Asks at each address in turn until one answers. Otherwise returns the last error, or `none` without an address.
 pub(crate) fn first_of<T, E>(
     addresses: &[SocketAddr],
     none: E,
@@ -392,25 +392,46 @@ mod tests {
 
     #[test]
     fn an_address_has_a_host_and_a_port() {
-        for word in "localhost:8443 www.example.org:443 127.0.0.1:1 [::1]:443".split(' ') {
+        for word in [
+            "localhost:8443",
+            "www.example.org:443",
+            "127.0.0.1:1",
+            "[::1]:443",
+        ] {
             assert_eq!(word.parse::<Address>().unwrap().to_string(), word);
         }
-        for word in "localhost,:443,localhost:0,localhost:x,::1:443,a b:1,[x]:1,h:70000".split(',')
-        {
+        for word in [
+            "localhost",
+            ":443",
+            "localhost:0",
+            "localhost:x",
+            "::1:443",
+            "a b:1",
+            "[x]:1",
+            "h:70000",
+        ] {
             assert!(word.parse::<Address>().is_err(), "{word}");
         }
     }
 
     #[test]
     fn this_machine_is_told_from_others() {
-        let addresses = |words: &str| -> Vec<SocketAddr> {
-            words.split(' ').map(|word| word.parse().unwrap()).collect()
+        let addresses = |words: &[&str]| -> Vec<SocketAddr> {
+            words.iter().map(|word| word.parse().unwrap()).collect()
         };
-        for own in ["127.0.0.1:1 [::1]:1", "127.8.9.1:1", "[::ffff:127.0.0.1]:1"] {
-            assert!(Remote::is_loopback(&addresses(own)), "{own}");
+        for own in [
+            &["127.0.0.1:1", "[::1]:1"][..],
+            &["127.8.9.1:1"],
+            &["[::ffff:127.0.0.1]:1"],
+        ] {
+            assert!(Remote::is_loopback(&addresses(own)), "{own:?}");
         }
-        for other in ["127.0.0.1:1 192.0.2.1:1", "0.0.0.0:1", "[2001:db8::1]:1"] {
-            assert!(!Remote::is_loopback(&addresses(other)), "{other}");
+        for other in [
+            &["127.0.0.1:1", "192.0.2.1:1"][..],
+            &["0.0.0.0:1"],
+            &["[2001:db8::1]:1"],
+        ] {
+            assert!(!Remote::is_loopback(&addresses(other)), "{other:?}");
         }
     }
 }

@@ -145,8 +145,7 @@ impl CardDevice {
         }
     }
 
-    /// What can be asked of the keys that are there, and of those that may be written.
-    pub(super) fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
+    fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
         let facts = self.facts()?;
         let may_write = with_test_keys && self.user.consent.may_write(&facts.token());
         let mut capabilities = Vec::new();
@@ -160,6 +159,11 @@ impl CardDevice {
             capabilities.extend(all.filter(can));
         }
         Ok(once_each(capabilities))
+    }
+
+    /// Capabilities of the keys that are on the card, without those that may be written.
+    pub(super) fn present(&self) -> Result<Vec<Capability>, Error> {
+        self.asked(false)
     }
 
     fn slot_for(&self, capability: Capability) -> Result<Slot, Error> {

@@ -58,8 +58,8 @@ impl InsertedCard {
                     product,
                 )
             },
-            capabilities: card.asked(true)?,
-            present: card.asked(false)?,
+            capabilities: card.capabilities()?,
+            present: card.present()?,
             card,
             facts,
             reader,

@@ -137,8 +137,7 @@ impl CardMaker {
     /// A card to be served, whose state is kept in a folder, with its serial number. Without a folder the
     /// device always has the same: who has seen it before is not to ask for another.
     pub fn make_served(&self, state: Option<PathBuf>) -> Result<CardReader, Error> {
-        let is_kept = state.is_some();
-        let serial = (!is_kept).then(|| serial_of(self.device().as_str()));
+        let serial = state.is_none().then(|| serial_of(self.device().as_str()));
         self.card(state, serial)
     }
 
@@ -222,7 +221,7 @@ fn serial_of(name: &str) -> [u8; 4] {
 pub struct VirtualCards {
     maker: CardMaker,
     run: Run,
-    /// Each with the slots that have their key.
+    /// Cards that were made, each with the slots that have their key.
     cards: Mutex<HashMap<Algorithm, (CardDevice, BTreeSet<Slot>)>>,
 }
 

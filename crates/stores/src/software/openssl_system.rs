@@ -40,8 +40,10 @@ pub(super) fn load() -> Result<InstalledLibcrypto, Error> {
     let what = || format!("the system's OpenSSL 3 ({FILE})");
     let library = Libcrypto::load(FILE);
     let library = library.map_err(|reason| missing(what(), reason.to_string(), "libssl3"))?;
-    let file = None;
-    Ok(InstalledLibcrypto { library, file })
+    Ok(InstalledLibcrypto {
+        library,
+        file: None,
+    })
 }
 
 /// Loads the build of that index among those that are named.
@@ -57,8 +59,10 @@ pub(super) fn load_build(index: usize) -> Result<InstalledLibcrypto, Error> {
     let what = || format!("a libcrypto of OpenSSL 3 in {}", file.display());
     let library = Libcrypto::load(file);
     let library = library.map_err(|reason| missing(what(), reason.to_string()))?;
-    let file = Some(file);
-    Ok(InstalledLibcrypto { library, file })
+    Ok(InstalledLibcrypto {
+        library,
+        file: Some(file),
+    })
 }
 
 impl Loaded for InstalledLibcrypto {

@@ -199,11 +199,17 @@ fn row(prediction: &Prediction) -> Value {
 /// More predictions than this have a line each, without where their cycles went.
 const MOST_COLUMNS: usize = 5;
 
-/// A row of the table with a column a prediction, and a column of that with a line each: its name and its cells.
-type PredictionLine = (String, Box<dyn Fn(&Prediction) -> String>);
+/// A row of the table with a column a prediction, and a column of that with a line each.
+struct PredictionLine {
+    name: String,
+    cell: Box<dyn Fn(&Prediction) -> String>,
+}
 
 fn line(name: impl Into<String>, cell: impl Fn(&Prediction) -> String + 'static) -> PredictionLine {
-    (name.into(), Box::new(cell))
+    PredictionLine {
+        name: name.into(),
+        cell: Box::new(cell),
+    }
 }
 
 /// A table with a column a prediction, or of many with a line each.
@@ -218,8 +224,8 @@ fn print_table(predictions: &[&Prediction], arguments: &PredictArguments) {
     let mut lines = head(first, arguments.tolerance);
     if predictions.len() > MOST_COLUMNS {
         let mut table = TableOf::new(predictions).name("prediction", |one| one.name());
-        for (name, cell) in &lines {
-            table = table.value(name.as_str(), |one| cell(one));
+        for line in &lines {
+            table = table.value(line.name.as_str(), |one| (line.cell)(one));
         }
         output::table(table);
         output::line(&format!(
@@ -228,9 +234,9 @@ fn print_table(predictions: &[&Prediction], arguments: &PredictArguments) {
     } else {
         lines.extend(phases(first));
         lines.extend(details(predictions));
-        let mut table = TableOf::new(&lines).name("", |(name, _)| name.as_str());
+        let mut table = TableOf::new(&lines).name("", |line| line.name.as_str());
         for prediction in predictions {
-            table = table.value(prediction.name(), |(_, cell)| cell(prediction));
+            table = table.value(prediction.name(), |line| (line.cell)(prediction));
         }
         output::table(table);
     }
@@ -268,7 +274,9 @@ fn head(first: &Prediction, tolerance: Duration) -> Vec<PredictionLine> {
 }
 
 fn phases(first: &Prediction) -> Vec<PredictionLine> {
-    let several = first.phases.iter().filter(|_| first.phases.len() > 1);
+    if first.phases.len() < 2 {
+        return Vec::new();
+    }
     let of_phase = |number: u8| {
         let name = format!("cycles: {}", first.kernel.phase_name(number));
         line(name, move |prediction: &Prediction| {
@@ -279,7 +287,11 @@ fn phases(first: &Prediction) -> Vec<PredictionLine> {
             count(its.map(|phase| phase.account.cycles()).sum())
         })
     };
-    several.map(|phase| of_phase(phase.number)).collect()
+    first
+        .phases
+        .iter()
+        .map(|phase| of_phase(phase.number))
+        .collect()
 }
 
 /// Instructions by class, stalls by cause, hit rates; lines that are empty everywhere are left out.

@@ -219,7 +219,7 @@ fn right_of(panel: &Panel, beside: f64) -> f64 {
     if widest > 0.0 { widest + GAP } else { 8.0 }
 }
 
-/// Width of the longest of these texts, each of which is cut to that width.
+/// Returns the width of the widest text, `most` at most.
 fn widest<'t>(texts: impl Iterator<Item = &'t str>, size: f64, most: f64) -> f64 {
     let widths = texts.map(|text| text_width(text, size).min(most));
     widths.fold(0.0, f64::max)

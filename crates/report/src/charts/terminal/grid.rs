@@ -31,9 +31,10 @@ pub(super) fn draw(
     width: usize,
 ) -> Vec<String> {
     let panel = &without_intervals(panel);
-    let height = match chart.panels.len() {
-        0 | 1 => LINES,
-        _ => FEW_LINES,
+    let height = if chart.panels.len() > 1 {
+        FEW_LINES
+    } else {
+        LINES
     };
     let y = scale::of_panel(panel, scale, ((height - 1) as f64, 0.0));
     let mut names = vec![String::new(); height];
@@ -155,9 +156,12 @@ impl Drawing<'_> {
         let (between, begin, end) = self.signs.either(('─', '├', '┤'), ('-', '|', '|'));
         let (first, last) = self.x.ends();
         let here = self.x.at(x).unwrap_or(first);
-        let place = |(at, is_held): (f64, bool), sign: char, arrow: char| match is_held {
-            true => (at.round(), sign),
-            false => (at.max(0.0).floor(), arrow),
+        let place = |(at, is_held): (f64, bool), sign: char, arrow: char| {
+            if is_held {
+                (at.round(), sign)
+            } else {
+                (at.max(0.0).floor(), arrow)
+            }
         };
         let low = place(self.x.bound(interval.low, first, here - 2.0), begin, '<');
         let high = place(self.x.bound(interval.high, last, here + 2.0), end, '>');

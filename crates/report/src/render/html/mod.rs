@@ -113,7 +113,7 @@ pub static FORMAT: Format = Format {
     write: |exported| render(exported.document(), ReadIn::File),
 };
 
-/// The page, [capped](Document::capped).
+/// Renders the document, [capped](Document::capped), as a page.
 pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatError> {
     let mut document = document.capped();
     // The data have the same order, by which the script finds the rows.

@@ -116,7 +116,7 @@ pub(super) fn line(ranking: &DeviceRanking) -> UsageLine {
     let figures = ranking
         .devices
         .iter()
-        .map(|of| format!("{} {}", marked(of), figure(&of.mean)));
+        .map(|ranked| format!("{} {}", marked(ranked), figure(&ranked.mean)));
     UsageLine::of_key(ranking.operation, ranking.algorithm, figures)
 }
 

@@ -108,7 +108,7 @@ impl Verdict {
 
     /// Reasons, the most important first, each with figures. A screen has the first two.
     pub fn because(&self) -> Vec<String> {
-        let causes = |finding: &&Finding| {
+        let is_cause = |finding: &&Finding| {
             matches!(
                 finding,
                 Finding::Published { .. }
@@ -117,7 +117,8 @@ impl Verdict {
                     | Finding::Workers { .. }
             )
         };
-        let (causes, others): (Vec<&Finding>, Vec<_>) = self.because.iter().partition(causes);
+        let (causes, others): (Vec<&Finding>, Vec<&Finding>) =
+            self.because.iter().partition(is_cause);
         let own: Vec<String> = if let Finding::Keys { choices } = &self.finding {
             choices.iter().filter_map(keys::reason).collect()
         } else if let Finding::Devices { rankings } = &self.finding {
@@ -204,9 +205,10 @@ impl Certainty {
     fn sentence(&self) -> String {
         let percent = |permille: u32| units::width(f64::from(permille) / 1000.0);
         let widths = self.typical_permille.zip(self.worst_permille);
-        let widths = widths.map(|(typical, worst)| match typical == worst {
-            true => format!("Error ±{}", percent(worst)),
-            false => {
+        let widths = widths.map(|(typical, worst)| {
+            if typical == worst {
+                format!("Error ±{}", percent(worst))
+            } else {
                 let [typical, worst] = [typical, worst].map(percent);
                 format!("Typical error ±{typical}, worst ±{worst}")
             }

@@ -143,9 +143,14 @@ pub fn guide(
     let (mut openssl, mut variables) = (None, Vec::new());
     if let Some((key, way)) = on_token {
         let pin_file = directory.join("pin");
-        let by = (Some(plain(DIRECTORY, &pin_file)?), 1);
-        let build = installed.openssl()?;
-        openssl = Some(build.configuration(way, key.module(), by, Comments::Written)?);
+        let pin_file = plain(DIRECTORY, &pin_file)?;
+        openssl = Some(installed.openssl()?.configuration(
+            way,
+            key.module(),
+            Some(pin_file),
+            1,
+            Comments::Written,
+        )?);
         variables = assignments(key, directory)?;
     }
     let directory = plain(DIRECTORY, directory)?;

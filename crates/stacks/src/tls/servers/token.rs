@@ -50,7 +50,7 @@ pub(crate) fn write(
     let pin = pin_file(key)?;
     let by_name = pin.as_ref().map(|_| STANDARD_INPUT);
     let build = server.openssl()?;
-    let text = build.configuration(way, module, (by_name, 1), Comments::Left)?;
+    let text = build.configuration(way, module, by_name, 1, Comments::Left)?;
     let configuration = directory.join("openssl.cnf");
     write_private(&configuration, text.as_bytes())?;
     Ok(TokenFiles {

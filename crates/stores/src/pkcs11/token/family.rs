@@ -106,7 +106,10 @@ fn is_called(token: &TokenInfo, name: &str) -> bool {
 /// A token that is named.
 enum Meant {
     Own(Box<ManagedToken>),
-    Known(Box<(FoundToken, Pkcs11Uri)>),
+    Known {
+        token: Box<FoundToken>,
+        uri: Box<Pkcs11Uri>,
+    },
 }
 
 impl Meant {
@@ -118,7 +121,10 @@ impl Meant {
             }
             TokenSelector::Uri(uri) => {
                 let found = matching(&uri, places, user)?.into_iter();
-                let known = |token| Self::Known(Box::new((token, Pkcs11Uri::clone(&uri))));
+                let known = |token| Self::Known {
+                    token: Box::new(token),
+                    uri: uri.clone(),
+                };
                 Ok(found.map(known).collect())
             }
         }
@@ -126,7 +132,7 @@ impl Meant {
 
     fn known(&self) -> Option<(&TokenInfo, &Pkcs11Uri)> {
         match self {
-            Self::Known(known) => Some((&known.0.info, &known.1)),
+            Self::Known { token, uri } => Some((&token.info, &**uri)),
             Self::Own(_) => None,
         }
     }
@@ -134,7 +140,7 @@ impl Meant {
     fn device(self, user: &User) -> Result<TokenDevice, Error> {
         match self {
             Self::Own(own) => Ok(TokenDevice::of_managed(*own, DeviceChoice::ByName)),
-            Self::Known(known) => TokenDevice::of(known.0, &known.1, user, DeviceChoice::ByName),
+            Self::Known { token, uri } => TokenDevice::of(*token, &uri, user, DeviceChoice::ByName),
         }
     }
 }
